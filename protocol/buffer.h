@@ -56,6 +56,8 @@ class BufferRef {
     if (buffer_ != nullptr) ++buffer_->references;
     return BufferRef(buffer_);
   }
+  /// Gives the reference up without dropping it, for a queue between workers; adopt() takes it again.
+  [[nodiscard]] Buffer* detach() { return std::exchange(buffer_, nullptr); }
   void reset() {
     if (buffer_ == nullptr) return;
     CHECK(buffer_->references > 0);

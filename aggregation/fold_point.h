@@ -1,0 +1,141 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "aggregation/round_window.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "protocol/drop_reason.h"
+#include "protocol/wire/header.h"
+
+namespace tombolo::aggregation {
+
+/// Rounds that a fold point keeps open at once.
+inline constexpr std::size_t kMaxOpenRounds = 2;
+
+/// One schedule entry as one island's fold point sees it.
+struct MemberEntry {
+  std::uint8_t members = 0;                        ///< Of the island's clique; 0 or 1: the island rests.
+  std::uint8_t self = 0;                           ///< The island's own position among them.
+  std::array<std::uint16_t, kMaxMembers> ranks{};  ///< In fold order: ascending.
+  std::array<std::uint16_t, kMaxMembers> receive_trees{};  ///< On which each member's chunks arrive.
+  std::uint32_t window_chunks = 0;                         ///< Over all lanes; a multiple of the lane count.
+
+  bool rests() const { return members < 2; }
+};
+
+struct FoldPointConfig {
+  /// The schedule's period: round r uses entries[(r - first_round) mod period]. Belongs to the epoch's
+  /// tables, which outlive the fold point.
+  std::span<const MemberEntry> entries;
+  std::uint32_t first_round = 0;
+  LaneGeometry geometry;
+  std::uint64_t deadline_ns = kNever;  ///< A round's longest life after its first contribution.
+};
+
+/// A round that is open: its window, its entry, and the last grant that was sent for it.
+struct OpenRound {
+  RoundWindow window;
+  const MemberEntry* entry = nullptr;
+  std::uint32_t granted_sent = 0;  ///< In lane indexes; 0 before the first grant.
+};
+
+/// The open rounds, older first; a copy, so that rounds may be closed while it is walked. A pointer is good
+/// until its round is closed.
+class OpenRounds {
+ public:
+  OpenRound* const* begin() const { return rounds_.data(); }
+  OpenRound* const* end() const { return rounds_.data() + count_; }
+  std::size_t size() const { return count_; }
+  OpenRound* operator[](std::size_t i) const { return rounds_[i]; }
+
+ private:
+  friend class FoldPoint;
+  std::array<OpenRound*, kMaxOpenRounds> rounds_{};
+  std::size_t count_ = 0;
+};
+
+struct PointAdmission {
+  Admission admission;
+  OpenRound* round = nullptr;  ///< Set when the packet's round is open, taken or not.
+  std::uint32_t index = 0;     ///< The chunk's position in its lane.
+};
+
+/// Which rounds one island's fold point has open, in one lane, in one epoch. It opens the island's rounds in
+/// order, two at a time, and keeps no trace of closed ones, so rounds go on for ever in constant memory. It
+/// sends nothing and calls nobody: the edge or the island that drives it acts on what it returns.
+class FoldPoint {
+ public:
+  /// Reserves two windows of the largest size that an entry asks for.
+  /// Errors: kInvalidInput, naming the entry and what is wrong with it.
+  static Result<FoldPoint> create(const FoldPointConfig& config);
+  FoldPoint(FoldPoint&&) = default;
+  FoldPoint& operator=(FoldPoint&&) = default;
+
+  /// Opens rounds until two are open or none is left below the end; returns those that it opened, older
+  /// first.
+  OpenRounds advance();
+
+  /// Finds the round and the member and admits the chunk (numbered over all lanes). Moves from `input` only
+  /// when it is taken. Refusals: kWrongLane, kRoundNotOpen (later than what is open), kRoundClosed (earlier,
+  /// or at or behind the end of the epoch), kWrongRank (not in the clique), and those of RoundWindow::admit.
+  PointAdmission admit(std::uint32_t round, std::uint16_t rank, std::uint32_t chunk, const Facts& facts,
+                       Input& input, std::size_t payload_bytes, Nanoseconds now_ns);
+
+  /// The open rounds whose deadline has passed. They stay open until the caller closes them.
+  OpenRounds expire(Nanoseconds now_ns) const;
+  /// When expire() will have something to say if nothing else happens; kNever when no round has begun.
+  Nanoseconds next_deadline_ns() const;
+
+  /// The epoch ends before `round`: none at or behind it is opened any more. Returns the open ones that are,
+  /// for the caller to close as superseded. A later end than a known one changes nothing.
+  OpenRounds stop_before(std::uint32_t round);
+
+  /// Ends an open round, drops its references and counts the outcome; false when it is not open. The next
+  /// round opens with the next advance().
+  bool close(std::uint32_t round, wire::RoundOutcome outcome);
+
+  /// True when the source of a round should hear how far it may send: at first, whenever an eighth of the
+  /// window has come free, and for the last chunks of the lane.
+  static bool grant_due(const OpenRound& round);
+  static void mark_granted(OpenRound& round);
+
+  /// The open rounds, older first.
+  OpenRounds open_rounds() const { return open_; }
+  /// The open round of that number, or nullptr.
+  OpenRound* find(std::uint32_t round) const;
+  /// The highest round that was ever opened here.
+  std::optional<std::uint32_t> highest_opened() const { return highest_opened_; }
+  /// The rank's position in the clique of that round (open or not); nothing when the island rests or the rank
+  /// is a stranger.
+  std::optional<std::uint8_t> member_index(std::uint32_t round, std::uint16_t rank) const;
+  /// The entry of a round at or behind first_round.
+  const MemberEntry& entry(std::uint32_t round) const;
+  /// Rounds closed with that outcome.
+  std::uint64_t closed(wire::RoundOutcome outcome) const;
+
+  const LaneGeometry& geometry() const { return config_.geometry; }
+
+ private:
+  static constexpr std::size_t kOutcomes = 4;
+
+  FoldPoint(const FoldPointConfig& config, std::size_t max_members, std::size_t max_slots);
+  bool skip_rests();
+  OpenRound& free_place();
+
+  FoldPointConfig config_;
+  std::vector<OpenRound> storage_;  ///< kMaxOpenRounds of them, open or not; never resized.
+  OpenRounds open_;
+  std::uint64_t next_round_;  ///< 64 bits: it may stand behind the last round number.
+  std::uint64_t end_round_;
+  bool always_rests_ = true;
+  std::optional<std::uint32_t> highest_opened_;
+  std::array<std::uint64_t, kOutcomes> closed_{};
+};
+
+}  // namespace tombolo::aggregation

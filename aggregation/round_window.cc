@@ -1,0 +1,189 @@
+#include "aggregation/round_window.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "aggregation/fold/kernel.h"
+#include "base/check.h"
+
+namespace tombolo::aggregation {
+namespace {
+
+/// Chunk numbers have 32 bits on the wire; half of them leaves room for a grant that points behind the last
+/// chunk.
+constexpr std::uint64_t kMaxUpdateChunks = std::uint64_t{1} << 31;
+
+Admission refused(DropReason reason) { return {Admitted::kRefused, reason}; }
+
+/// Chunks of a whole update.
+std::uint64_t update_chunks(std::uint64_t update_elements, std::uint32_t chunk_elements) {
+  return update_elements == 0 ? 0 : (update_elements - 1) / chunk_elements + 1;
+}
+
+}  // namespace
+
+std::uint64_t LaneGeometry::lane_chunks(std::uint64_t update_elements) const {
+  const std::uint64_t chunks = update_chunks(update_elements, chunk_elements);
+  return chunks <= lane ? 0 : (chunks - lane - 1) / lane_count + 1;
+}
+
+RoundWindow::RoundWindow(const LaneGeometry& geometry, std::size_t max_members, std::size_t max_slots)
+    : geometry_(geometry),
+      max_members_(max_members),
+      slots_(max_slots),
+      data_(max_members * max_slots, nullptr),
+      keep_(max_members * max_slots) {
+  CHECK(max_members >= 1 && max_members <= kMaxMembers);
+  CHECK(max_slots >= 1 && max_slots <= std::numeric_limits<std::uint32_t>::max());
+  CHECK(geometry.chunk_elements > 0 && geometry.lane < geometry.lane_count);
+}
+
+void RoundWindow::open(std::uint32_t round, std::size_t members, std::uint32_t window_slots) {
+  CHECK(!is_open_);
+  CHECK(members >= 1 && members <= max_members_);
+  CHECK(window_slots >= 1 && window_slots <= slots_.size());
+  is_open_ = true;
+  facts_known_ = false;
+  round_ = round;
+  members_ = members;
+  window_slots_ = window_slots;
+  base_ = 0;
+  total_ = 0;
+  facts_ = {};
+  first_contribution_ns_ = kNever;
+  contributed_.fill(0);
+}
+
+void RoundWindow::close() {
+  if (!is_open_) return;
+  for (std::size_t slot = 0; slot < window_slots_; ++slot) {
+    drop_references(slot);
+    slots_[slot] = {};
+  }
+  is_open_ = false;
+}
+
+Admission RoundWindow::admit(std::size_t member, std::uint32_t index, const Facts& facts, Input& input,
+                             std::size_t payload_bytes, Nanoseconds now_ns) {
+  if (!is_open_ || index < base_) return refused(DropReason::kRoundClosed);
+  CHECK(member < members_ && input.data != nullptr);
+  if (index - base_ >= window_slots_) return refused(DropReason::kBeyondGrant);
+
+  std::uint64_t total = 0;
+  if (const DropReason reason = check_facts(facts, total); reason != DropReason::kNone)
+    return refused(reason);
+  if (index >= total ||
+      payload_bytes != fold::payload_bytes(facts.format, elements_of(index, facts.update_elements))) {
+    return refused(DropReason::kMismatch);
+  }
+
+  Slot& slot = slots_[slot_of(index)];
+  const std::uint64_t bit = std::uint64_t{1} << member;
+  if ((slot.contributors & bit) != 0) return refused(DropReason::kDuplicateContribution);
+
+  fix_facts(facts, total);
+  if (first_contribution_ns_ == kNever) first_contribution_ns_ = now_ns;
+  slot.contributors |= bit;
+  const std::size_t place = slot_of(index) * max_members_ + member;
+  data_[place] = input.data;
+  keep_[place] = std::move(input.keep);
+  ++contributed_[member];
+  const bool last = slot.contributors == all_members();
+  return {last ? Admitted::kCompleted : Admitted::kHeld, DropReason::kNone};
+}
+
+DropReason RoundWindow::learn(const Facts& facts) {
+  if (!is_open_) return DropReason::kRoundClosed;
+  std::uint64_t total = 0;
+  const DropReason reason = check_facts(facts, total);
+  if (reason == DropReason::kNone) fix_facts(facts, total);
+  return reason;
+}
+
+std::span<const std::byte* const> RoundWindow::inputs(std::uint32_t index) const {
+  CHECK(is_completed(index));
+  return {data_.data() + slot_of(index) * max_members_, members_};
+}
+
+std::size_t RoundWindow::elements(std::uint32_t index) const {
+  CHECK(facts_known_ && index < total_);
+  return elements_of(index, facts_.update_elements);
+}
+
+void RoundWindow::release(std::uint32_t index) {
+  CHECK(is_completed(index));
+  drop_references(slot_of(index));
+  slots_[slot_of(index)].done = true;
+  while (slots_[slot_of(base_)].done) {
+    slots_[slot_of(base_)] = {};
+    ++base_;
+  }
+}
+
+std::uint32_t RoundWindow::granted() const {
+  const std::uint64_t end = std::uint64_t{base_} + window_slots_;
+  const std::uint64_t limit = facts_known_ ? total_ : std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::min(end, limit));
+}
+
+std::uint32_t RoundWindow::chunks_total() const {
+  CHECK(facts_known_);
+  return total_;
+}
+
+std::uint64_t RoundWindow::late() const {
+  if (complete()) return 0;
+  return all_members() & ~slots_[slot_of(base_)].contributors;
+}
+
+std::uint64_t RoundWindow::missing() const {
+  if (!facts_known_) return all_members();
+  std::uint64_t bits = 0;
+  for (std::size_t member = 0; member < members_; ++member) {
+    if (contributed_[member] < total_) bits |= std::uint64_t{1} << member;
+  }
+  return bits;
+}
+
+/// Whether a round can be about these facts; `total` becomes the lane's chunks.
+DropReason RoundWindow::check_facts(const Facts& facts, std::uint64_t& total) const {
+  if (facts_known_) {
+    total = total_;
+    return facts == facts_ ? DropReason::kNone : DropReason::kMismatch;
+  }
+  const std::uint64_t chunks = update_chunks(facts.update_elements, geometry_.chunk_elements);
+  if (chunks == 0 || chunks > kMaxUpdateChunks) return DropReason::kMismatch;
+  if (!fold::is_supported(facts.format, facts.operation)) return DropReason::kMismatch;
+  total = geometry_.lane_chunks(facts.update_elements);
+  return DropReason::kNone;
+}
+
+void RoundWindow::fix_facts(const Facts& facts, std::uint64_t total) {
+  facts_known_ = true;
+  facts_ = facts;
+  total_ = static_cast<std::uint32_t>(total);
+}
+
+/// The index lies in the lane: the chunk that it names begins inside the update.
+std::size_t RoundWindow::elements_of(std::uint32_t index, std::uint64_t update_elements) const {
+  const std::uint64_t begin = std::uint64_t{geometry_.chunk_of(index)} * geometry_.chunk_elements;
+  return static_cast<std::size_t>(std::min<std::uint64_t>(geometry_.chunk_elements, update_elements - begin));
+}
+
+bool RoundWindow::is_completed(std::uint32_t index) const {
+  if (!is_open_ || index < base_ || index - base_ >= window_slots_) return false;
+  const Slot& slot = slots_[slot_of(index)];
+  return !slot.done && slot.contributors == all_members();
+}
+
+std::uint64_t RoundWindow::all_members() const {
+  return members_ == 0 ? 0 : ~std::uint64_t{0} >> (kMaxMembers - members_);
+}
+
+void RoundWindow::drop_references(std::size_t slot) {
+  if (slots_[slot].done || slots_[slot].contributors == 0) return;
+  for (std::size_t member = 0; member < members_; ++member) keep_[slot * max_members_ + member].reset();
+}
+
+}  // namespace tombolo::aggregation

@@ -1,0 +1,215 @@
+#include "control/epoch_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/clock.h"
+#include "multicast/forwarding.h"
+#include "protocol/port.h"
+
+namespace tombolo::control {
+namespace {
+
+using schedule::EpochPlan;
+using schedule::PlannedClique;
+using schedule::Rank;
+using schedule::SiteId;
+
+/// A link's sender keeps what three round trips carry, and what arrives while acknowledgements wait for their
+/// interval or a scheduler.
+constexpr double kRoundTripsKept = 3.0;
+constexpr double kAcknowledgementDelayS = 0.05;
+constexpr std::uint32_t kLeastWindow = 256;
+constexpr std::uint32_t kLargestWindow = 1U << 16;
+/// Bodies of FEEDBACK, HELLO and CONFIG fit; small chunks do not shrink a buffer below it.
+constexpr std::uint32_t kLeastPayload = 640;
+constexpr std::uint64_t kReceiveBuffers = 4096;
+constexpr std::uint32_t kElementBytes = 4;
+
+std::optional<std::uint8_t> find_link(const EdgePlace& place, bool is_island, std::uint16_t id) {
+  for (std::size_t i = 0; i < place.links.size(); ++i)
+    if (place.links[i].is_island == is_island && place.links[i].id == id) return static_cast<std::uint8_t>(i);
+  return std::nullopt;
+}
+
+/// A clique and the position in it of one rank, in one entry; nullptr when the rank rests.
+struct Membership {
+  const PlannedClique* clique = nullptr;
+  std::size_t member = 0;
+};
+
+Membership membership(const schedule::PlannedEntry& entry, Rank rank) {
+  for (const PlannedClique& clique : entry.cliques) {
+    const auto found = std::find(clique.members.begin(), clique.members.end(), rank);
+    if (found != clique.members.end())
+      return {&clique, static_cast<std::size_t>(found - clique.members.begin())};
+  }
+  return {};
+}
+
+dataplane::LocalIsland local_island(const EpochPlan& plan, Rank rank, std::uint8_t link) {
+  dataplane::LocalIsland island;
+  island.rank = rank;
+  island.link = link;
+  for (const schedule::PlannedEntry& entry : plan.entries) {
+    aggregation::MemberEntry member;
+    dataplane::SendEntry send;
+    if (const Membership in = membership(entry, rank); in.clique != nullptr) {
+      member.members = static_cast<std::uint8_t>(in.clique->members.size());
+      member.self = static_cast<std::uint8_t>(in.member);
+      std::copy(in.clique->members.begin(), in.clique->members.end(), member.ranks.begin());
+      const auto& receive = in.clique->receive_trees[in.member];
+      std::copy(receive.begin(), receive.end(), member.receive_trees.begin());
+      member.window_chunks = in.clique->window_chunks;
+      send.stream_rate_bps = in.clique->stream_rate_bps;
+      send.send_trees = in.clique->send_trees[in.member];
+    }
+    island.members.push_back(member);
+    island.sends.push_back(std::move(send));
+  }
+  return island;
+}
+
+/// This site's part in one tree. Without edge aggregation the islands that receive are links like others.
+Result<multicast::Branch> branch_of(const EpochPlan& plan, const schedule::PlannedTree& tree,
+                                    const schedule::TreeHop& hop, const EdgePlace& place,
+                                    const std::vector<dataplane::LocalIsland>& islands) {
+  const auto no_link = [&](const char* what, std::uint16_t id) {
+    return invalid_input(fmt::format("tree {}: the edge has no link to {} {}", tree.id, what, id));
+  };
+  multicast::Branch branch;
+  branch.rank = tree.source;
+  branch.entry = tree.entry;
+  const bool is_root = hop.parent == hop.site;
+  const auto parent = find_link(place, is_root, is_root ? tree.source : hop.parent);
+  if (!parent) return no_link(is_root ? "island" : "site", is_root ? tree.source : hop.parent);
+  branch.parent_link = *parent;
+  for (const SiteId child : hop.children) {
+    const auto link = find_link(place, false, child);
+    if (!link) return no_link("site", child);
+    branch.child_links |= std::uint64_t{1} << *link;
+  }
+  for (const Rank rank : hop.deliver) {
+    const auto link = find_link(place, true, rank);
+    if (!link) return no_link("island", rank);
+    if (!plan.edge_aggregation) {
+      branch.child_links |= std::uint64_t{1} << *link;
+      continue;
+    }
+    const auto local = std::find_if(islands.begin(), islands.end(),
+                                    [rank](const auto& island) { return island.rank == rank; });
+    branch.deliver |= std::uint64_t{1} << (local - islands.begin());
+  }
+  return branch;
+}
+
+std::uint32_t window_for(double load_bps, double rtt_s, const EpochPlan& plan) {
+  const double packet_bits =
+      8.0 * (plan.chunk_elements * double{kElementBytes} + kHeaderBytes + kFramingBytes);
+  const double packets =
+      load_bps * (kRoundTripsKept * rtt_s + kAcknowledgementDelayS) / packet_bits / plan.lane_count;
+  const double bounded = std::clamp(packets, double{kLeastWindow}, double{kLargestWindow});
+  return std::bit_ceil(static_cast<std::uint32_t>(std::ceil(bounded)));
+}
+
+/// The most that crosses an island's access link in one direction, over the entries.
+double access_load_bps(const EpochPlan& plan, Rank rank) {
+  double most = 0;
+  for (const schedule::PlannedEntry& entry : plan.entries) {
+    const Membership in = membership(entry, rank);
+    if (in.clique == nullptr) continue;
+    const double sends = static_cast<double>(in.clique->send_trees[in.member].size());
+    const double receives = plan.edge_aggregation ? 1.0 : static_cast<double>(in.clique->members.size() - 1);
+    most = std::max(most, static_cast<double>(in.clique->stream_rate_bps) * std::max(sends, receives));
+  }
+  return most;
+}
+
+/// Contributions that the slots of one fold point may hold: two windows, in each of two live epochs.
+std::uint64_t slot_buffers(const EpochPlan& plan, Rank rank) {
+  std::uint64_t most = 0;
+  for (const schedule::PlannedEntry& entry : plan.entries)
+    if (const Membership in = membership(entry, rank); in.clique != nullptr)
+      most = std::max<std::uint64_t>(most, in.clique->members.size() * in.clique->window_chunks);
+  return most * aggregation::kMaxOpenRounds * 2;
+}
+
+std::uint32_t buffer_bytes(const EpochPlan& plan) {
+  return kHeaderBytes + std::max(plan.chunk_elements * kElementBytes, kLeastPayload);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const dataplane::EpochTable>> make_epoch_table(const EpochPlan& plan,
+                                                                      const EdgePlace& place) {
+  auto table = std::make_shared<dataplane::EpochTable>();
+  table->job = plan.job;
+  table->epoch = plan.epoch;
+  table->edge_aggregation = plan.edge_aggregation;
+  table->lane_count = plan.lane_count;
+  table->chunk_elements = plan.chunk_elements;
+  table->deadline_ns = plan.deadline_ns;
+  table->period = static_cast<std::uint32_t>(plan.entries.size());
+  for (const schedule::PlannedIsland& island : plan.islands) {
+    if (island.site != place.site) continue;
+    const auto link = find_link(place, true, island.rank);
+    if (!link)
+      return invalid_input(fmt::format("the edge of {} has no link to its island of rank {}",
+                                       plan.site_names[place.site], island.rank));
+    table->islands.push_back(local_island(plan, island.rank, *link));
+  }
+  std::vector<multicast::BranchSpec> specs;
+  for (const schedule::PlannedTree& tree : plan.trees)
+    for (const schedule::TreeHop& hop : tree.hops) {
+      if (hop.site != place.site) continue;
+      auto branch = branch_of(plan, tree, hop, place, table->islands);
+      if (!branch) return std::move(branch).error();
+      specs.push_back({tree.id, std::move(branch).value()});
+    }
+  auto forwarding =
+      multicast::ForwardingTable::build(specs, place.links.size(), table->islands.size());
+  if (!forwarding) return std::move(forwarding).error();
+  table->forwarding = std::move(forwarding).value();
+  return std::shared_ptr<const dataplane::EpochTable>(std::move(table));
+}
+
+EdgeNeeds edge_needs(const EpochPlan& plan, const EdgePlace& place) {
+  EdgeNeeds needs;
+  needs.buffer_bytes = buffer_bytes(plan);
+  needs.receive_buffers = kReceiveBuffers;
+  for (const Neighbour& neighbour : place.links) {
+    double load_bps = 0;
+    double rtt_s = 0;
+    if (neighbour.is_island) {
+      load_bps = access_load_bps(plan, neighbour.id);
+      if (plan.edge_aggregation) needs.slot_buffers += slot_buffers(plan, neighbour.id);
+    } else {
+      for (const schedule::PlannedLink& link : plan.links) {
+        const bool ours = (link.from == place.site && link.to == neighbour.id) ||
+                          (link.to == place.site && link.from == neighbour.id);
+        if (!ours) continue;
+        load_bps = std::max(load_bps, static_cast<double>(link.load_bps));
+        rtt_s = static_cast<double>(link.rtt_ns) / static_cast<double>(kSecond);
+      }
+    }
+    needs.link_windows.push_back(window_for(load_bps, rtt_s, plan));
+    needs.cache_buffers += std::uint64_t{needs.link_windows.back()} * plan.lane_count;
+  }
+  return needs;
+}
+
+EdgeNeeds island_needs(const EpochPlan& plan, Rank rank) {
+  EdgeNeeds needs;
+  needs.buffer_bytes = buffer_bytes(plan);
+  needs.receive_buffers = kReceiveBuffers;
+  needs.link_windows.push_back(window_for(access_load_bps(plan, rank), 0, plan));
+  if (!plan.edge_aggregation) needs.slot_buffers = slot_buffers(plan, rank);
+  return needs;
+}
+
+}  // namespace tombolo::control

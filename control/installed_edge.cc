@@ -1,0 +1,49 @@
+#include "control/installed_edge.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/check.h"
+#include "schedule/check_plan.h"
+
+namespace tombolo::control {
+
+Status InstalledEdge::stage(const schedule::EpochPlan& plan) {
+  if (auto checked = schedule::check_plan(plan); !checked) return checked;
+  if (plan.job != edge_.config().job)
+    return invalid_input(fmt::format("the plan is for job {}, the edge serves {}", plan.job, edge_.config().job));
+  if (plan.lane_count != edge_.config().lane_count)
+    return invalid_input(
+        fmt::format("the plan has {} lanes, the edge {}", plan.lane_count, edge_.config().lane_count));
+  const EdgeNeeds needs = edge_needs(plan, place_);
+  for (std::size_t i = 0; i < needs.link_windows.size(); ++i)
+    if (needs.link_windows[i] > edge_.config().links[i].window_packets)
+      return Error{ErrorCode::kUnavailable,
+                   fmt::format("link to {}: the plan needs a window of {} packets, the edge reserved {}",
+                               to_string(edge_.config().links[i].address), needs.link_windows[i],
+                               edge_.config().links[i].window_packets)};
+  if (needs.buffers() > edge_.config().pool_buffers)
+    return Error{ErrorCode::kUnavailable, fmt::format("the plan needs {} packet buffers, the edge reserved {}",
+                                                      needs.buffers(), edge_.config().pool_buffers)};
+  auto table = make_epoch_table(plan, place_);
+  if (!table) return std::move(table).error();
+  // What commit will build must not be able to fail then, so it is built once now.
+  if (auto trial = dataplane::LaneEpoch::create(*table, 0, 0); !trial) return std::move(trial).error();
+  staged_ = std::move(table).value();
+  return ok_status();
+}
+
+std::uint32_t InstalledEdge::highest_opened_round() const { return edge_.highest_opened_round().value_or(0); }
+
+void InstalledEdge::commit(std::uint32_t epoch, std::uint32_t activating_round) {
+  CHECK(staged_ != nullptr && staged_->epoch == epoch);
+  CHECK(edge_.install(std::move(staged_), activating_round).ok());
+  staged_.reset();
+}
+
+void InstalledEdge::abort(std::uint32_t epoch) {
+  if (staged_ != nullptr && staged_->epoch == epoch) staged_.reset();
+}
+
+}  // namespace tombolo::control

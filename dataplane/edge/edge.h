@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "dataplane/edge/lane.h"
+#include "dataplane/worker/worker.h"
+
+namespace tombolo::dataplane {
+
+struct EdgeConfig {
+  std::string site;
+  std::uint16_t job = 0;
+  std::uint32_t session = 0;  ///< Grows with each restart; never 0.
+  std::uint16_t lane_count = 4;
+  std::uint32_t workers = 1;         ///< A divisor of the lane count.
+  std::uint32_t receive_queues = 1;  ///< Of each port; workers behind that get their packets by hand-over.
+  Nanoseconds hello_interval_ns = 200 * kMillisecond;
+  fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline;
+  std::uint64_t pool_buffers = 0;    ///< Packet buffers in the pool: what plans are checked against.
+  std::vector<EdgeLink> links;
+};
+
+/// Sums over all lanes and workers, for tables and metrics.
+struct EdgeTotals {
+  std::array<std::uint64_t, kDropReasons> drops{};
+  std::uint64_t packets_in = 0;
+  std::uint64_t contributions = 0;
+  std::uint64_t folds = 0;
+  std::uint64_t copies = 0;
+  std::uint64_t payload_bytes_saved = 0;
+  std::uint64_t repairs = 0;
+  std::uint64_t rounds_complete = 0;
+  std::uint64_t rounds_failed = 0;
+  std::uint64_t handed_over = 0;
+};
+
+/// An edge: its lanes, spread over its workers, and the way in for control. Ports and the pool are the caller's and
+/// outlive it. `install` and the reading functions are for one control thread; `worker(i).turn` for worker i's thread.
+class Edge {
+ public:
+  /// Errors: kInvalidInput, naming the field (no lane, workers that do not divide the lanes, a link to no port, ...).
+  static Result<std::unique_ptr<Edge>> create(const EdgeConfig& config, std::span<Port* const> ports,
+                                              BufferPool& pool);
+  ~Edge();
+  Edge(const Edge&) = delete;
+  Edge& operator=(const Edge&) = delete;
+
+  std::size_t workers() const { return workers_.size(); }
+  Worker& worker(std::size_t index) { return *workers_[index]; }
+
+  /// Makes every lane run the committed epoch from `first_round` on; the lanes take it up in their next turn.
+  /// Errors: kUnavailable while two epochs are live and the older one still has rounds open; kInvalidInput.
+  Status install(std::shared_ptr<const EpochTable> table, std::uint32_t first_round);
+
+  /// Whether a further epoch may be staged: fewer than two are live, or the older one is over in every lane.
+  bool can_install() const;
+
+  /// The highest round that any lane has opened; nothing if none has.
+  std::optional<std::uint32_t> highest_opened_round() const;
+
+  /// A commit that a peer knows of and this edge does not; epoch 0: none.
+  PeerCommit peer_commit() const;
+
+  /// Whether every link is up in every lane.
+  bool all_links_up() const;
+
+  EdgeTotals totals() const;
+  const EdgeConfig& config() const { return config_; }
+
+ private:
+  Edge(const EdgeConfig& config, std::span<Port* const> ports, BufferPool& pool);
+  void collect_retired();
+
+  EdgeConfig config_;
+  std::vector<std::vector<std::unique_ptr<Transmitter>>> transmitters_;  ///< By worker and port.
+  std::vector<std::unique_ptr<HandOverQueue>> hand_overs_;  ///< From worker i to j at i * n + j.
+  std::vector<std::unique_ptr<InstallQueue>> installations_;
+  std::vector<std::unique_ptr<InstallQueue>> retired_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::uint32_t newest_epoch_ = 0;
+  std::uint32_t older_epoch_ = 0;
+};
+
+}  // namespace tombolo::dataplane

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "aggregation/fold_point.h"
+#include "multicast/forwarding.h"
+
+namespace tombolo::dataplane {
+
+/// What an island must know to send in one schedule entry; its edge hands it on in CONFIG.
+struct SendEntry {
+  std::uint64_t stream_rate_bps = 0;      ///< Wire bits per second of one stream, framing included.
+  std::vector<std::uint16_t> send_trees;  ///< Trees on which it sends each chunk.
+};
+
+/// An island behind this edge.
+struct LocalIsland {
+  std::uint16_t rank = 0;
+  std::uint8_t link = 0;                                ///< Its access link at this edge.
+  std::vector<aggregation::MemberEntry> members;        ///< By schedule entry.
+  std::vector<SendEntry> sends;                         ///< By schedule entry.
+};
+
+/// One epoch as one edge needs it: lookup tables, built by control from the installed plan. Immutable; shared by
+/// all lanes of the edge.
+struct EpochTable {
+  std::uint16_t job = 0;
+  std::uint32_t epoch = 0;  ///< Never 0.
+  bool edge_aggregation = true;
+  std::uint16_t lane_count = 0;
+  std::uint32_t chunk_elements = 0;
+  Nanoseconds deadline_ns = 0;
+  std::uint32_t period = 0;  ///< Schedule entries.
+  multicast::ForwardingTable forwarding;
+  std::vector<LocalIsland> islands;  ///< Bit i of Branch::deliver is islands[i].
+};
+
+}  // namespace tombolo::dataplane

@@ -1,0 +1,133 @@
+#include <bit>
+#include <utility>
+
+#include "dataplane/edge/lane.h"
+#include "protocol/wire/packet.h"
+
+namespace tombolo::dataplane {
+
+using aggregation::Admitted;
+using aggregation::OpenRound;
+
+DropReason Lane::on_contribution(const wire::Header& header, RxPacket& packet, std::uint8_t link,
+                                 Nanoseconds now_ns) {
+  LaneEpoch* const epoch = find_epoch(header.epoch);
+  if (epoch == nullptr) return DropReason::kUnknownEpoch;
+  const multicast::Branch* const branch = epoch->table->forwarding.find(header.tree);
+  if (branch == nullptr) return DropReason::kUnknownTree;
+  if (const DropReason reason = check_contribution(header, *epoch, *branch, link); reason != DropReason::kNone)
+    return reason;
+  if (const DropReason reason = reserve(*branch, *epoch); reason != DropReason::kNone) return reason;
+  if (const DropReason reason = fold_locally(header, packet, *epoch, *branch, now_ns);
+      reason != DropReason::kNone)
+    return reason;
+  forward(header, packet, *branch, now_ns);
+  counters_.contributions.add();
+  return DropReason::kNone;
+}
+
+/// One table decides about a packet: that of the epoch which it names (invariant I3). The grant is checked at every
+/// hop, so a sender beyond it harms nobody.
+DropReason Lane::check_contribution(const wire::Header& header, LaneEpoch& epoch, const multicast::Branch& branch,
+                                    std::uint8_t link) const {
+  if (branch.parent_link != link) return DropReason::kWrongLink;
+  if (branch.rank != header.rank) return DropReason::kWrongRank;
+  if (!epoch.covers(header.round)) return DropReason::kRoundClosed;
+  if (epoch.entry_of(header.round) != branch.entry) return DropReason::kUnknownTree;
+  if (header.chunk % epoch.table->lane_count != config_.lane) return DropReason::kWrongLane;
+  const std::uint32_t granted = epoch.grants.granted(header.tree, header.round);
+  if (granted == 0) return DropReason::kRoundNotOpen;
+  if (header.chunk >= granted) return DropReason::kBeyondGrant;
+  if (epoch.grants.ended(header.tree, header.round)) return DropReason::kRoundClosed;
+  return DropReason::kNone;
+}
+
+/// Room for everything that the packet may cause, before it changes anything: a copy on each link below that is up,
+/// and a buffer and a place on the access link for a finished chunk.
+DropReason Lane::reserve(const multicast::Branch& branch, const LaneEpoch& epoch) {
+  for (std::uint64_t rest = branch.child_links; rest != 0; rest &= rest - 1) {
+    const link::Peer& peer = links_[static_cast<std::size_t>(std::countr_zero(rest))].peer;
+    if (peer.up() && !peer.sender().has_room_for_data()) return DropReason::kLinkWindowFull;
+  }
+  if (branch.deliver == 0) return DropReason::kNone;
+  for (std::uint64_t rest = branch.deliver; rest != 0; rest &= rest - 1) {
+    const auto island = static_cast<std::size_t>(std::countr_zero(rest));
+    const link::Peer& peer = links_[epoch.table->islands[island].link].peer;
+    if (peer.up() && !peer.sender().has_room_for_data()) return DropReason::kLinkWindowFull;
+  }
+  return take_spare() ? DropReason::kNone : DropReason::kNoBuffer;
+}
+
+/// Gives the payload to the fold points that the branch names. A contribution that was there before stops here
+/// (invariant I1); a fold point whose round is over does not keep the packet from the branch's links.
+DropReason Lane::fold_locally(const wire::Header& header, RxPacket& packet, LaneEpoch& epoch,
+                              const multicast::Branch& branch, Nanoseconds now_ns) {
+  if (branch.deliver == 0) return DropReason::kNone;
+  const aggregation::Facts facts{header.specific, static_cast<wire::Format>(header.format),
+                                 static_cast<wire::Operation>(header.operation)};
+  bool taken = false;
+  DropReason refused = DropReason::kNone;
+  for (std::uint64_t rest = branch.deliver; rest != 0; rest &= rest - 1) {
+    const auto island = static_cast<std::size_t>(std::countr_zero(rest));
+    if (!take_spare()) return DropReason::kNoBuffer;
+    aggregation::Input input{packet.buffer.data() + kHeaderBytes, packet.buffer.share()};
+    const auto admitted = epoch.points[island].admit(header.round, header.rank, header.chunk, facts, input,
+                                                     header.payload_bytes, now_ns);
+    if (admitted.admission.state == Admitted::kCompleted)
+      finish_chunk(epoch, island, *admitted.round, admitted.index, now_ns);
+    taken = taken || admitted.admission.taken();
+    if (!admitted.admission.taken()) refused = admitted.admission.reason;
+  }
+  const bool only_closed = refused == DropReason::kRoundClosed && branch.child_links != 0;
+  if (!taken && !only_closed) return refused;
+  if (refused != DropReason::kNone) counters_.drops.add(refused);
+  return DropReason::kNone;
+}
+
+bool Lane::take_spare() {
+  if (!spare_) spare_ = BufferRef::adopt(pool_.allocate());
+  return static_cast<bool>(spare_);
+}
+
+/// The chunk's last contribution is in: fold, and send the result to the island at once.
+void Lane::finish_chunk(LaneEpoch& epoch, std::size_t island, OpenRound& round, std::uint32_t index,
+                        Nanoseconds now_ns) {
+  aggregation::RoundWindow& window = round.window;
+  const aggregation::Facts& facts = window.facts();
+  const std::span<const std::byte* const> inputs = window.inputs(index);
+  const std::size_t elements = window.elements(index);
+  std::byte* const out = spare_.data() + kHeaderBytes;
+  const auto fold =
+      folds_[static_cast<std::size_t>(facts.format)][static_cast<std::size_t>(facts.operation)];
+  if (elements > 0) fold(inputs.data(), inputs.size(), elements, out);
+  const auto bytes = static_cast<std::uint32_t>(fold::payload_bytes(facts.format, elements));
+
+  const LocalIsland& local = epoch.table->islands[island];
+  wire::Header header = make_header(wire::Type::kResult, &epoch);
+  header.rank = local.rank;
+  header.round = window.round();
+  header.chunk = window.geometry().chunk_of(index);
+  const std::size_t members = window.members();
+  header.specific = members == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << members) - 1;
+  header.format = static_cast<std::uint8_t>(facts.format);
+  header.operation = static_cast<std::uint8_t>(facts.operation);
+  wire::set_payload(header, std::span(out, bytes));
+  window.release(index);
+  send_sequenced(local.link, header, out, bytes, std::move(spare_), now_ns);
+  counters_.folds.add();
+}
+
+void Lane::forward(const wire::Header& header, RxPacket& packet, const multicast::Branch& branch,
+                   Nanoseconds now_ns) {
+  if (branch.child_links == 0) return;
+  const std::byte* const payload = packet.buffer.data() + kHeaderBytes;
+  replicator_.replicate(header, payload, header.payload_bytes, packet.buffer, branch.child_links,
+                        [&](std::uint8_t link, TxPacket&& copy) {
+                          wire::Header stamped = header;
+                          stamped.flags = 0;
+                          send_sequenced(link, stamped, copy.payload, copy.payload_bytes, std::move(copy.keep),
+                                         now_ns);
+                        });
+}
+
+}  // namespace tombolo::dataplane

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "aggregation/fold_point.h"
+#include "base/result.h"
+#include "dataplane/edge/epoch_table.h"
+#include "protocol/link/grant_table.h"
+
+namespace tombolo::dataplane {
+
+/// One epoch's state in one lane: fold points and grants. Allocated whole by control when the epoch is committed, then
+/// owned by the lane until a later epoch takes its place.
+struct LaneEpoch {
+  static constexpr std::uint64_t kNoEnd = std::numeric_limits<std::uint64_t>::max();
+
+  /// Errors: kInvalidInput from a fold point whose entries do not fit.
+  static Result<std::unique_ptr<LaneEpoch>> create(std::shared_ptr<const EpochTable> table,
+                                                   std::uint32_t first_round, std::uint16_t lane);
+
+  /// Whether the round belongs to this epoch.
+  bool covers(std::uint32_t round) const { return round >= first_round && round < end_round; }
+  std::uint32_t entry_of(std::uint32_t round) const { return (round - first_round) % table->period; }
+
+  /// Children of a branch are numbered: links first, then local islands, lowest bit first.
+  static std::uint32_t child_of_link(const multicast::Branch& branch, std::uint8_t link) {
+    return static_cast<std::uint32_t>(std::popcount(branch.child_links & ((std::uint64_t{1} << link) - 1)));
+  }
+  static std::uint32_t child_of_island(const multicast::Branch& branch, std::size_t island) {
+    return static_cast<std::uint32_t>(std::popcount(branch.child_links) +
+                                      std::popcount(branch.deliver & ((std::uint64_t{1} << island) - 1)));
+  }
+
+  /// Every round of the epoch that was open here is over, and no other will open.
+  bool drained() const;
+
+  std::shared_ptr<const EpochTable> table;
+  std::uint32_t first_round;
+  std::uint64_t end_round = kNoEnd;  ///< First round of the next epoch.
+  link::GrantTable grants;
+  std::vector<aggregation::FoldPoint> points;  ///< By local island; empty without edge aggregation.
+
+ private:
+  LaneEpoch(std::shared_ptr<const EpochTable> epoch_table, std::uint32_t first, link::GrantTable grant_table)
+      : table(std::move(epoch_table)), first_round(first), grants(std::move(grant_table)) {}
+};
+
+}  // namespace tombolo::dataplane

@@ -1,0 +1,138 @@
+#include <algorithm>
+
+#include "dataplane/edge/lane.h"
+
+namespace tombolo::dataplane {
+
+using aggregation::FoldPoint;
+using aggregation::OpenRound;
+using link::GrantTable;
+using wire::RoundOutcome;
+
+DropReason Lane::on_grant(const wire::Header& header, std::uint8_t link) {
+  LaneEpoch* const epoch = find_epoch(header.epoch);
+  if (epoch == nullptr) return DropReason::kUnknownEpoch;
+  const multicast::Branch* const branch = epoch->table->forwarding.find(header.tree);
+  if (branch == nullptr) return DropReason::kUnknownTree;
+  if ((branch->child_links >> link & 1) == 0) return DropReason::kWrongLink;
+  if (branch->rank != header.rank) return DropReason::kWrongRank;
+  if (header.round < epoch->first_round || epoch->entry_of(header.round) != branch->entry)
+    return DropReason::kUnknownTree;
+  epoch->grants.grant(header.tree, header.round, LaneEpoch::child_of_link(*branch, link), header.chunk);
+  return DropReason::kNone;
+}
+
+DropReason Lane::on_round_end(const wire::Header& header, std::uint8_t link, Nanoseconds now_ns) {
+  LaneEpoch* const epoch = find_epoch(header.epoch);
+  if (epoch == nullptr) return DropReason::kUnknownEpoch;
+  const auto outcome = static_cast<RoundOutcome>(static_cast<std::uint32_t>(header.chunk));
+  if (header.tree == wire::kNoTree) {
+    // Our own island gave the round up.
+    for (std::size_t island = 0; island < epoch->points.size(); ++island) {
+      if (epoch->table->islands[island].link != link) continue;
+      OpenRound* const round = epoch->points[island].find(header.round);
+      if (round == nullptr) return DropReason::kRoundClosed;
+      end_round(*epoch, island, *round, RoundOutcome::kAbandoned, now_ns);
+      return DropReason::kNone;
+    }
+    return DropReason::kWrongLink;
+  }
+  const multicast::Branch* const branch = epoch->table->forwarding.find(header.tree);
+  if (branch == nullptr) return DropReason::kUnknownTree;
+  if ((branch->child_links >> link & 1) == 0) return DropReason::kWrongLink;
+  if (header.round < epoch->first_round || epoch->entry_of(header.round) != branch->entry)
+    return DropReason::kUnknownTree;
+  epoch->grants.end(header.tree, header.round, LaneEpoch::child_of_link(*branch, link),
+                    {outcome, header.specific});
+  return DropReason::kNone;
+}
+
+/// Opens, grants, completes and expires the rounds of the epoch's fold points.
+void Lane::advance_rounds(LaneEpoch& epoch, Nanoseconds now_ns) {
+  for (std::size_t island = 0; island < epoch.points.size(); ++island) {
+    FoldPoint& point = epoch.points[island];
+    for (OpenRound* const round : point.open_rounds())
+      if (round->window.complete()) end_round(epoch, island, *round, RoundOutcome::kComplete, now_ns);
+    for (OpenRound* const round : point.expire(now_ns))
+      end_round(epoch, island, *round, RoundOutcome::kDeadline, now_ns);
+    point.advance();
+    for (OpenRound* const round : point.open_rounds())
+      if (FoldPoint::grant_due(*round)) grant_slots(epoch, island, *round);
+    if (const auto highest = point.highest_opened())
+      counters_.highest_opened.set(std::max<std::uint64_t>(counters_.highest_opened.get(), *highest + 1));
+  }
+}
+
+void Lane::grant_slots(LaneEpoch& epoch, std::size_t island, OpenRound& round) {
+  const aggregation::RoundWindow& window = round.window;
+  const bool all = window.facts_known() && window.granted() == window.chunks_total();
+  const std::uint32_t up_to = all ? GrantTable::kEverything : window.geometry().chunk_of(window.granted());
+  for (std::size_t member = 0; member < round.entry->members; ++member) {
+    const std::uint16_t tree = round.entry->receive_trees[member];
+    const multicast::Branch& branch = *epoch.table->forwarding.find(tree);
+    epoch.grants.grant(tree, window.round(), LaneEpoch::child_of_island(branch, island), up_to);
+  }
+  FoldPoint::mark_granted(round);
+}
+
+/// Frees the round's slots and tells everybody whom it concerns: the sources, up their trees, and when it failed the
+/// island, with the members that are missing.
+void Lane::end_round(LaneEpoch& epoch, std::size_t island, OpenRound& round, RoundOutcome outcome,
+                     Nanoseconds now_ns) {
+  const aggregation::MemberEntry& entry = *round.entry;
+  const std::uint32_t number = round.window.round();
+  const bool failed = outcome != RoundOutcome::kComplete;
+  const std::uint64_t missing = failed ? round.window.missing() : 0;
+  epoch.points[island].close(number, outcome);
+  for (std::size_t member = 0; member < entry.members; ++member) {
+    const std::uint16_t tree = entry.receive_trees[member];
+    const multicast::Branch& branch = *epoch.table->forwarding.find(tree);
+    epoch.grants.end(tree, number, LaneEpoch::child_of_island(branch, island), {outcome, missing});
+  }
+  (failed ? counters_.rounds_failed : counters_.rounds_complete).add();
+  if (!failed || outcome == RoundOutcome::kAbandoned) return;
+  const LocalIsland& local = epoch.table->islands[island];
+  wire::Header header = make_header(wire::Type::kRoundEnd, &epoch);
+  header.rank = local.rank;
+  header.round = number;
+  header.chunk = static_cast<std::uint32_t>(outcome);
+  header.specific = missing;
+  send_sequenced(local.link, header, nullptr, 0, {}, now_ns);
+}
+
+/// Sends merged grants and round ends to the trees' parents; false if some must wait for room on a link.
+bool Lane::tell_upward(LaneEpoch& epoch, Nanoseconds now_ns) {
+  bool all_told = true;
+  GrantTable::Upward upward;
+  for (std::size_t n = epoch.grants.pending(); n > 0 && epoch.grants.next_upward(upward); --n) {
+    const multicast::Branch& branch = *epoch.table->forwarding.find(upward.tree);
+    const link::Peer& parent = links_[branch.parent_link].peer;
+    if (parent.up() && !parent.sender().has_room_for_control()) {
+      epoch.grants.postpone();
+      all_told = false;
+      continue;
+    }
+    epoch.grants.told(upward);  // A parent that is down is told again when it comes up.
+    wire::Header header = make_header(upward.ended ? wire::Type::kRoundEnd : wire::Type::kGrant, &epoch);
+    header.tree = upward.tree;
+    header.rank = branch.rank;
+    header.round = upward.round;
+    header.chunk = upward.ended ? static_cast<std::uint32_t>(upward.end.outcome) : upward.granted;
+    header.specific = upward.ended ? upward.end.missing : late_members(epoch, branch, upward.round);
+    send_sequenced(branch.parent_link, header, nullptr, 0, {}, now_ns);
+  }
+  return all_told;
+}
+
+/// Whom the fold point of the branch's own island waits for; told to that island only.
+std::uint64_t Lane::late_members(const LaneEpoch& epoch, const multicast::Branch& branch,
+                                 std::uint32_t round) const {
+  for (std::size_t island = 0; island < epoch.points.size(); ++island) {
+    if (epoch.table->islands[island].link != branch.parent_link) continue;
+    const OpenRound* const open = epoch.points[island].find(round);
+    return open == nullptr ? 0 : open->window.late();
+  }
+  return 0;
+}
+
+}  // namespace tombolo::dataplane

@@ -1,0 +1,89 @@
+#include "dataplane/worker/worker.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tombolo::dataplane {
+
+Worker::Worker(Parts parts, std::span<const std::unique_ptr<Transmitter>> transmitters)
+    : parts_(std::move(parts)), transmitters_(transmitters) {}
+
+Worker::Turn Worker::turn(Nanoseconds now_ns) {
+  install_epochs(now_ns);
+  Turn turn;
+  turn.received = receive_from_ports(now_ns) + receive_from_workers(now_ns);
+  for (const auto& lane : parts_.lanes) turn.next_ns = std::min(turn.next_ns, lane->turn(now_ns));
+  for (const auto& transmitter : transmitters_) transmitter->flush(now_ns);
+  counters_.turns.add();
+  if (turn.received == 0) counters_.idle_turns.add();
+  return turn;
+}
+
+std::uint64_t Worker::transmit_refused() const {
+  std::uint64_t refused = 0;
+  for (const auto& transmitter : transmitters_) refused += transmitter->refused();
+  return refused;
+}
+
+std::size_t Worker::receive_from_ports(Nanoseconds now_ns) {
+  if (!parts_.receives) return 0;
+  std::size_t received = 0;
+  for (Port* const port : parts_.ports) {
+    const std::size_t count = port->receive(parts_.queue, burst_, now_ns);
+    for (std::size_t i = 0; i < count; ++i) dispatch(burst_[i], now_ns);
+    received += count;
+  }
+  return received;
+}
+
+std::size_t Worker::receive_from_workers(Nanoseconds now_ns) {
+  std::size_t received = 0;
+  for (HandOverQueue* const queue : parts_.from) {
+    if (queue == nullptr) continue;
+    HandOver handed;
+    for (std::size_t i = 0; i < kBurst && queue->pop(handed); ++i, ++received) {
+      RxPacket packet{handed.from, handed.lane, handed.bytes, BufferRef::adopt(handed.buffer)};
+      dispatch(packet, now_ns);
+    }
+  }
+  return received;
+}
+
+void Worker::install_epochs(Nanoseconds now_ns) {
+  Installation installation;
+  while (parts_.installations->pop(installation)) {
+    Lane* const lane = own_lane(installation.lane);
+    auto replaced = lane->install(std::unique_ptr<LaneEpoch>(installation.epoch), now_ns);
+    // Control sizes the way back like the way in, so there is always room.
+    CHECK(parts_.retired->push({installation.lane, replaced.release()}));
+  }
+}
+
+/// Gives the packet to its lane, here or at the worker that owns it.
+void Worker::dispatch(RxPacket& packet, Nanoseconds now_ns) {
+  if (Lane* const lane = own_lane(packet.lane); lane != nullptr) {
+    lane->receive(packet, now_ns);
+    packet.buffer.reset();
+    return;
+  }
+  const std::size_t owner = packet.lane % parts_.to.size();
+  HandOverQueue* const queue = owner == parts_.index ? nullptr : parts_.to[owner];
+  if (queue == nullptr) {
+    counters_.drops.add(DropReason::kWrongLane);  // A lane that the edge does not have.
+  } else if (queue->write_available() == 0) {
+    counters_.drops.add(DropReason::kHandOverFull);
+  } else {
+    queue->push({packet.from, packet.lane, packet.bytes, packet.buffer.detach()});
+    counters_.handed_over.add();
+  }
+  packet.buffer.reset();
+}
+
+Lane* Worker::own_lane(std::uint16_t lane) const {
+  const std::size_t workers = parts_.to.size();
+  const std::size_t position = lane / workers;
+  if (lane % workers != parts_.index || position >= parts_.lanes.size()) return nullptr;
+  return parts_.lanes[position].get();
+}
+
+}  // namespace tombolo::dataplane

@@ -1,0 +1,87 @@
+#include "island/client.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace tombolo::island {
+namespace {
+
+/// How long an idle client sleeps at most before it looks for packets again.
+constexpr Nanoseconds kIdleSleep = 50 * kMicrosecond;
+
+bool reached(const Outcome& outcome, Stage least) {
+  if (outcome.finished()) return true;
+  return least == Stage::kReady && outcome.ready();
+}
+
+}  // namespace
+
+Client::Client(Endpoint& endpoint, const Clock& clock) : endpoint_(endpoint), clock_(clock) {
+  thread_ = std::thread([this] { run(); });
+}
+
+Client::~Client() { stop(); }
+
+Result<Handle> Client::allreduce_async(const Allreduce& request) {
+  const std::lock_guard lock(mutex_);
+  return endpoint_.allreduce_async(request, clock_.now_ns());
+}
+
+std::optional<Outcome> Client::poll(Handle handle) const {
+  const std::lock_guard lock(mutex_);
+  const Outcome* const outcome = endpoint_.poll(handle);
+  return outcome == nullptr ? std::nullopt : std::optional(*outcome);
+}
+
+bool Client::cancel(Handle handle) {
+  const std::lock_guard lock(mutex_);
+  changed_.notify_all();
+  return endpoint_.cancel(handle, clock_.now_ns());
+}
+
+bool Client::drop(Handle handle) {
+  const std::lock_guard lock(mutex_);
+  return endpoint_.drop(handle);
+}
+
+std::optional<Outcome> Client::wait(Handle handle, Stage least) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const Outcome* const outcome = endpoint_.poll(handle);
+    if (outcome == nullptr) return std::nullopt;
+    if (reached(*outcome, least)) return *outcome;
+    if (stopping_) return std::nullopt;
+    changed_.wait(lock);
+  }
+}
+
+void Client::with(const std::function<void(Endpoint&, Nanoseconds)>& use) {
+  const std::lock_guard lock(mutex_);
+  use(endpoint_, clock_.now_ns());
+}
+
+void Client::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void Client::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    const Nanoseconds now_ns = clock_.now_ns();
+    const std::uint64_t before = endpoint_.counters().packets_in.get();
+    const Nanoseconds next_ns = endpoint_.turn(now_ns);
+    const bool busy = endpoint_.counters().packets_in.get() != before || next_ns <= now_ns;
+    lock.unlock();
+    changed_.notify_all();
+    if (!busy)
+      std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(kIdleSleep, next_ns - now_ns)));
+    lock.lock();
+  }
+}
+
+}  // namespace tombolo::island

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "base/clock.h"
+#include "island/endpoint.h"
+
+namespace tombolo::island {
+
+/// An endpoint with a thread that gives it its turns: what a program uses that wants to call, wait and forget. All
+/// calls are thread-safe.
+class Client {
+ public:
+  /// Starts the thread. The endpoint and the clock outlive the client.
+  Client(Endpoint& endpoint, const Clock& clock);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  /// See Endpoint::allreduce_async.
+  Result<Handle> allreduce_async(const Allreduce& request);
+  std::optional<Outcome> poll(Handle handle) const;
+  bool cancel(Handle handle);
+  bool drop(Handle handle);
+
+  /// Blocks until the operation has got at least that far, or has failed; nothing for an unknown handle or after stop().
+  /// `least` is kReady or kReleased.
+  std::optional<Outcome> wait(Handle handle, Stage least = Stage::kReady);
+
+  /// Calls `use` between two turns.
+  void with(const std::function<void(Endpoint&, Nanoseconds now_ns)>& use);
+
+  /// Ends the thread; the endpoint takes no more turns. Waiting calls return.
+  void stop();
+
+ private:
+  void run();
+
+  Endpoint& endpoint_;
+  const Clock& clock_;
+  mutable std::mutex mutex_;  ///< Guards the endpoint and stopping_.
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tombolo::island

@@ -1,0 +1,69 @@
+#include "island/epoch_view.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tombolo::island {
+
+EpochView::EpochView(std::uint32_t epoch, const wire::Config& first)
+    : epoch_(epoch), common_(first), entries_(first.entries), present_(first.entries) {}
+
+bool EpochView::add(const wire::Config& config) {
+  const bool same = config.entries == entries_.size() && config.first_round == common_.first_round &&
+                    config.chunk_elements == common_.chunk_elements &&
+                    config.lane_count == common_.lane_count && config.deadline_ns == common_.deadline_ns &&
+                    config.edge_aggregation == common_.edge_aggregation;
+  if (!same) return false;
+  if (present_[config.entry]) return true;
+  entries_[config.entry] = config;
+  present_[config.entry] = true;
+  ++known_;
+  return true;
+}
+
+std::uint32_t EpochView::next_missing() const {
+  return static_cast<std::uint32_t>(std::find(present_.begin(), present_.end(), false) - present_.begin());
+}
+
+bool EpochView::sends_on(std::uint32_t round, std::uint16_t tree) const {
+  if (round < common_.first_round) return false;
+  const wire::Config& entry = entry_of(round);
+  const auto last = entry.send_tree.begin() + entry.send_tree_count;
+  return std::find(entry.send_tree.begin(), last, tree) != last;
+}
+
+Status EpochView::start() {
+  std::size_t trees = 0;
+  for (const wire::Config& entry : entries_)
+    for (std::size_t i = 0; i < entry.send_tree_count; ++i)
+      trees = std::max<std::size_t>(trees, entry.send_tree[i] + std::size_t{1});
+  std::vector<std::uint8_t> children(trees, 0);
+  for (const wire::Config& entry : entries_)
+    for (std::size_t i = 0; i < entry.send_tree_count; ++i) children[entry.send_tree[i]] = 1;
+  const auto period = static_cast<std::uint32_t>(entries_.size());
+  for (std::uint16_t lane = 0; lane < common_.lane_count; ++lane) grants_.emplace_back(period, children);
+  if (common_.edge_aggregation) return ok_status();
+
+  for (const wire::Config& entry : entries_) {
+    aggregation::MemberEntry member;
+    member.members = entry.members;
+    member.self = entry.self;
+    member.ranks = entry.rank;
+    member.receive_trees = entry.receive_tree;
+    member.window_chunks = entry.window_chunks;
+    members_.push_back(member);
+  }
+  for (std::uint16_t lane = 0; lane < common_.lane_count; ++lane) {
+    aggregation::FoldPointConfig config;
+    config.entries = members_;
+    config.first_round = common_.first_round;
+    config.geometry = geometry(lane);
+    config.deadline_ns = common_.deadline_ns;
+    auto point = aggregation::FoldPoint::create(config);
+    if (!point) return std::move(point).error();
+    points_.push_back(std::move(point).value());
+  }
+  return ok_status();
+}
+
+}  // namespace tombolo::island

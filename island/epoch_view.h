@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "aggregation/fold_point.h"
+#include "protocol/link/grant_table.h"
+#include "protocol/wire/config.h"
+
+namespace tombolo::island {
+
+/// One epoch as its edge told this island (CONFIG, one schedule entry at a time), and the island's state in it.
+class EpochView {
+ public:
+  /// `first` may be any entry of the epoch; it fixes the period and what all entries share.
+  EpochView(std::uint32_t epoch, const wire::Config& first);
+
+  /// Takes an entry; false if it contradicts the others.
+  bool add(const wire::Config& config);
+  bool complete() const { return known_ == entries_.size(); }
+  /// The first entry that is missing.
+  std::uint32_t next_missing() const;
+
+  /// Sets up grants and, when the island folds itself, its fold points. Once, when complete.
+  /// Errors: kInvalidInput from a fold point whose entries do not fit.
+  Status start();
+
+  std::uint32_t epoch() const { return epoch_; }
+  std::uint32_t first_round() const { return common_.first_round; }
+  std::uint16_t lane_count() const { return common_.lane_count; }
+  std::uint32_t chunk_elements() const { return common_.chunk_elements; }
+  std::uint64_t deadline_ns() const { return common_.deadline_ns; }
+  bool edge_aggregation() const { return common_.edge_aggregation; }
+  const wire::Config& entry_of(std::uint32_t round) const {
+    return entries_[(round - common_.first_round) % entries_.size()];
+  }
+  /// Whether this island sends on that tree in that round.
+  bool sends_on(std::uint32_t round, std::uint16_t tree) const;
+  aggregation::LaneGeometry geometry(std::uint16_t lane) const {
+    return {lane, common_.lane_count, common_.chunk_elements};
+  }
+
+  /// What the receivers of this island's trees granted, by lane. The island is the end of the way up.
+  link::GrantTable& grants(std::uint16_t lane) { return grants_[lane]; }
+  /// By lane; empty with edge aggregation.
+  std::vector<aggregation::FoldPoint>& points() { return points_; }
+
+ private:
+  std::uint32_t epoch_;
+  wire::Config common_;
+  std::vector<wire::Config> entries_;
+  std::vector<bool> present_;
+  std::size_t known_ = 0;
+  std::vector<link::GrantTable> grants_;
+  std::vector<aggregation::MemberEntry> members_;
+  std::vector<aggregation::FoldPoint> points_;
+};
+
+}  // namespace tombolo::island

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "island/epoch_view.h"
+#include "protocol/wire/header.h"
+
+namespace tombolo::island {
+
+/// What an island asks for: its part in one round. See README.md for what the values must be.
+struct Allreduce {
+  std::uint32_t round = 0;
+  const std::byte* input = nullptr;  ///< Unchanged until released, unless `output` is the same memory (see below).
+  std::byte* output = nullptr;       ///< Same size. May be `input`: the library then works on a copy of the input.
+  std::uint64_t count = 0;           ///< Elements, at least 1.
+  wire::Format format = wire::Format::kFp32;
+  wire::Operation operation = wire::Operation::kMean;
+  Nanoseconds deadline_ns = 0;       ///< From the call on; 0: the epoch's, counted from when the round can start.
+};
+
+enum class Stage : std::uint8_t {
+  kWaiting,   ///< For the epoch's configuration, or for grants; nothing was sent.
+  kRunning,
+  kReady,     ///< The result is in `output`; the input may still be needed.
+  kReleased,  ///< Every member's edge has all of this island's chunks: the input is the caller's again.
+  kFailed,    ///< `error` says why and names who is missing. The output is undefined.
+};
+
+/// What became of an operation; times are in the clock of turn(), 0 if it did not happen.
+struct Outcome {
+  Stage stage = Stage::kWaiting;
+  std::uint32_t epoch = 0;
+  std::vector<std::uint16_t> contributors;  ///< Ranks whose updates are in the result, in fold order.
+  std::vector<std::uint16_t> missing;       ///< Ranks that a failed round lacked, as far as known.
+  bool failed_elsewhere = false;            ///< Ready here, but another member's round failed: it must resynchronise.
+  std::uint64_t payload_bytes_sent = 0;     ///< First transmissions.
+  std::uint64_t payload_bytes_received = 0;
+  Nanoseconds called_ns = 0;
+  Nanoseconds first_send_ns = 0;
+  Nanoseconds ready_ns = 0;
+  Nanoseconds released_ns = 0;
+  Error error;
+
+  bool ready() const { return stage == Stage::kReady || stage == Stage::kReleased; }
+  bool finished() const { return stage == Stage::kReleased || stage == Stage::kFailed; }
+};
+
+/// One allreduce under way: which chunks were sent, which results are in, which trees have released it. Pure
+/// bookkeeping; the endpoint moves the packets.
+class Operation {
+ public:
+  Operation(std::uint64_t id, const Allreduce& request, Nanoseconds now_ns);
+
+  /// Fixes the epoch: from here on the operation is in that epoch only.
+  void bind(EpochView& view, Nanoseconds now_ns);
+
+  std::uint64_t chunks() const { return chunks_; }
+  std::size_t elements(std::uint64_t chunk) const;
+  const std::byte* input(std::uint64_t chunk) const { return input_ + offset(chunk); }
+  std::byte* output(std::uint64_t chunk) const { return request.output + offset(chunk); }
+
+  /// The next chunk to send on send tree `position` in `lane`, in lane indexes.
+  std::uint32_t& cursor(std::size_t position, std::uint16_t lane) { return cursors_[position * lanes_ + lane]; }
+  /// The next chunk of its own that an island which folds itself has not folded, in lane indexes.
+  std::uint32_t& own_cursor(std::uint16_t lane) { return own_cursors_[lane]; }
+  std::uint32_t lane_chunks(std::uint16_t lane) const;
+
+  /// A result chunk is in `output`; true when it was new.
+  bool mark_result(std::uint64_t chunk);
+  bool all_results() const { return results_ == chunks_; }
+
+  /// Tree `position` is done in `lane`; true when that was the last one.
+  bool mark_released(std::size_t position, std::uint16_t lane);
+  bool all_released() const { return unreleased_ == 0; }
+
+  const std::uint64_t id;
+  const Allreduce request;
+  EpochView* view = nullptr;
+  const wire::Config* entry = nullptr;   ///< Of the view.
+  std::uint64_t late = 0;                ///< Members that the fold point waits for, as last told.
+  std::uint64_t missing = 0;             ///< Members that lanes of a failed round reported.
+  Nanoseconds deadline_at_ns = kNever;
+  Outcome outcome;
+
+ private:
+  std::uint64_t offset(std::uint64_t chunk) const;
+
+  std::vector<std::byte> copy_;  ///< Of the input, when it shares memory with the output.
+  const std::byte* input_;
+  std::size_t lanes_ = 0;
+  std::uint64_t chunks_ = 0;
+  std::uint64_t results_ = 0;
+  std::size_t unreleased_ = 0;
+  std::vector<bool> has_result_;
+  std::vector<bool> released_;
+  std::vector<std::uint32_t> cursors_;
+  std::vector<std::uint32_t> own_cursors_;
+};
+
+}  // namespace tombolo::island

@@ -1,0 +1,143 @@
+#include "protocol/link/grant_table.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/serial.h"
+
+namespace tombolo::link {
+namespace {
+
+constexpr std::uint32_t kMaxChildren = 64;
+
+/// The worse of two outcomes: their numbers are in that order, complete first.
+wire::RoundOutcome worse(wire::RoundOutcome a, wire::RoundOutcome b) { return std::max(a, b); }
+
+}  // namespace
+
+GrantTable::GrantTable(std::uint32_t period, std::span<const std::uint8_t> children)
+    : period_(period), trees_(children.size()), instances_(children.size() * kRounds),
+      pending_(children.size() * kRounds + 1) {
+  CHECK(period > 0);
+  std::uint32_t next = 0;
+  for (std::size_t tree = 0; tree < children.size(); ++tree) {
+    CHECK(children[tree] <= kMaxChildren);
+    trees_[tree] = {children[tree], next};
+    next += children[tree] * kRounds;
+  }
+  grants_.resize(next);
+}
+
+void GrantTable::grant(std::uint16_t tree, std::uint32_t round, std::uint32_t child, std::uint32_t up_to) {
+  CHECK(tree < trees_.size() && child < trees_[tree].children);
+  Instance* const instance = use(tree, round);
+  if (instance == nullptr) return;
+  std::uint32_t& grant = grants_[trees_[tree].first_child +
+                                 (round / period_) % kRounds * trees_[tree].children + child];
+  if (up_to <= grant) return;
+  grant = up_to;
+  merge(tree, *instance);
+}
+
+void GrantTable::end(std::uint16_t tree, std::uint32_t round, std::uint32_t child, const End& end) {
+  grant(tree, round, child, kEverything);
+  Instance* const instance = use(tree, round);
+  if (instance == nullptr) return;
+  const std::uint64_t bit = std::uint64_t{1} << child;
+  if ((instance->done & bit) != 0) return;
+  instance->done |= bit;
+  instance->end.outcome = worse(instance->end.outcome, end.outcome);
+  instance->end.missing |= end.missing;
+  if (all_done(trees_[tree], *instance)) queue(tree, *instance);
+}
+
+std::uint32_t GrantTable::granted(std::uint16_t tree, std::uint32_t round) const {
+  const Instance* const instance = find(tree, round);
+  return instance == nullptr ? 0 : instance->told;
+}
+
+const GrantTable::End* GrantTable::end_of(std::uint16_t tree, std::uint32_t round) const {
+  const Instance* const instance = find(tree, round);
+  return instance != nullptr && all_done(trees_[tree], *instance) ? &instance->end : nullptr;
+}
+
+bool GrantTable::next_upward(Upward& upward) const {
+  if (pending_count_ == 0) return false;
+  const std::uint32_t index = pending_[pending_head_];
+  const Instance& instance = instances_[index];
+  upward.tree = static_cast<std::uint16_t>(index / kRounds);
+  upward.round = instance.round;
+  upward.granted = instance.merged;
+  upward.ended = all_done(trees_[upward.tree], instance);
+  upward.end = instance.end;
+  return true;
+}
+
+void GrantTable::told(const Upward& upward) {
+  CHECK(pending_count_ > 0);
+  Instance& instance = instances_[pending_[pending_head_]];
+  pending_head_ = (pending_head_ + 1) % pending_.size();
+  --pending_count_;
+  instance.queued = false;
+  instance.told = upward.granted;
+}
+
+void GrantTable::postpone() {
+  CHECK(pending_count_ > 0);
+  const std::uint32_t index = pending_[pending_head_];
+  pending_head_ = (pending_head_ + 1) % pending_.size();
+  pending_[(pending_head_ + pending_count_ - 1) % pending_.size()] = index;
+}
+
+void GrantTable::tell_again(std::uint16_t tree) {
+  for (std::uint32_t i = 0; i < kRounds; ++i) {
+    Instance& instance = instances_[std::uint32_t{tree} * kRounds + i];
+    if (instance.used && instance.merged > 0) queue(tree, instance);
+  }
+}
+
+GrantTable::Instance* GrantTable::use(std::uint16_t tree, std::uint32_t round) {
+  Instance& instance = instances_[slot(tree, round)];
+  if (instance.used && instance.round == round) return &instance;
+  if (instance.used && serial_before(round, instance.round)) return nullptr;
+  const bool queued = instance.queued;  // Its place in the ring now stands for the newer round.
+  instance = Instance{};
+  instance.used = true;
+  instance.queued = queued;
+  instance.round = round;
+  const std::uint32_t children = trees_[tree].children;
+  const auto first = grants_.begin() + trees_[tree].first_child + (round / period_) % kRounds * children;
+  std::fill(first, first + children, 0);
+  return &instance;
+}
+
+const GrantTable::Instance* GrantTable::find(std::uint16_t tree, std::uint32_t round) const {
+  const Instance& instance = instances_[slot(tree, round)];
+  return instance.used && instance.round == round ? &instance : nullptr;
+}
+
+void GrantTable::merge(std::uint16_t tree, Instance& instance) {
+  const std::uint32_t children = trees_[tree].children;
+  const auto first =
+      grants_.begin() + trees_[tree].first_child + (instance.round / period_) % kRounds * children;
+  const std::uint32_t least = *std::min_element(first, first + children);
+  if (least == instance.merged) return;
+  instance.merged = least;
+  queue(tree, instance);
+}
+
+void GrantTable::queue(std::uint16_t tree, Instance& instance) {
+  if (instance.queued) return;
+  instance.queued = true;
+  CHECK(pending_count_ < pending_.size());
+  pending_[(pending_head_ + pending_count_) % pending_.size()] = slot(tree, instance.round);
+  ++pending_count_;
+}
+
+bool GrantTable::all_done(const Tree& tree, const Instance& instance) const {
+  const std::uint64_t all =
+      tree.children == kMaxChildren ? ~std::uint64_t{0} : (std::uint64_t{1} << tree.children) - 1;
+  return tree.children > 0 && instance.done == all;
+}
+
+}  // namespace tombolo::link

@@ -1,0 +1,254 @@
+#include "schedule/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/units.h"
+#include "schedule/round_model.h"
+#include "schedule/routes.h"
+
+namespace tombolo::schedule {
+namespace {
+
+constexpr std::uint32_t kChunkElementStep = 32;
+constexpr std::uint32_t kMaxChunkElements = 2048;
+constexpr double kSecondsPerNs = 1e-9;
+// A window covers a grant's way back and a packet's way out (twice the latency), one repair (a link's round
+// trip) and the delays of queues and turns, with a quarter and some chunks to spare.
+constexpr std::uint64_t kWindowSlackNs = 30'000'000;
+constexpr double kWindowMargin = 1.25;
+constexpr std::uint64_t kWindowExtraChunks = 64;
+
+Status check_options(const CompileOptions& options) {
+  if (options.epoch == 0) return invalid_input("epoch: must not be 0");
+  if (options.chunk_elements == 0 || options.chunk_elements % kChunkElementStep != 0 ||
+      options.chunk_elements > kMaxChunkElements)
+    return invalid_input(fmt::format("chunk_elements {}: must be a multiple of {}, at most {}",
+                                     options.chunk_elements, kChunkElementStep, kMaxChunkElements));
+  if (options.lane_count == 0) return invalid_input("lane_count: must not be 0");
+  if (options.deadline_ns == 0) return invalid_input("deadline_ns: must not be 0");
+  if (options.update_bytes == 0) return invalid_input("update_bytes: must not be 0");
+  return ok_status();
+}
+
+std::uint64_t rounded_up(std::uint64_t value, std::uint64_t step) { return (value + step - 1) / step * step; }
+
+/// Builds one plan, clique by clique.
+class Compiler {
+ public:
+  Compiler(const Network& network, const CompileOptions& options)
+      : network_(network), options_(options), routes_(network) {}
+
+  Result<EpochPlan> run(const Schedule& schedule);
+
+ private:
+  void start_plan();
+  Status add_entry(const Round& round);
+  PlannedClique plan_clique(const Clique& members, std::uint64_t latency_ns, double round_s);
+  void add_trees(PlannedClique& clique);
+  std::uint16_t add_tree(Rank source, const std::vector<Rank>& receivers);
+  void add_loads(const PlannedClique& clique, std::vector<std::uint64_t>& load_bps) const;
+  std::uint32_t window_chunks(const PlannedClique& clique) const;
+  std::size_t trees_of(const Schedule& schedule) const;
+
+  SiteId site(Rank rank) const { return network_.islands[rank].site; }
+  double chunk_wire_bits() const {
+    return static_cast<double>((options_.chunk_elements * kElementBytes + kPacketOverheadBytes) *
+                               kBitsPerByte);
+  }
+  std::uint64_t update_chunks() const {
+    const std::uint64_t payload_bytes = std::uint64_t{options_.chunk_elements} * kElementBytes;
+    // Divided first: the largest sizes must not wrap.
+    return (options_.update_bytes - 1) / payload_bytes + 1;
+  }
+
+  const Network& network_;
+  const CompileOptions& options_;
+  Routes routes_;
+  EpochPlan plan_;
+};
+
+/// A Schedule from this folder's functions always passes; one that was put together elsewhere may not.
+Status check_schedule(const Schedule& schedule, std::size_t islands) {
+  if (schedule.rounds.empty()) return invalid_input("the schedule has no rounds");
+  for (std::size_t r = 0; r < schedule.rounds.size(); ++r) {
+    std::vector<bool> used(islands, false);
+    if (schedule.rounds[r].cliques.empty()) return invalid_input(fmt::format("round {}: has no clique", r));
+    for (const Clique& clique : schedule.rounds[r].cliques) {
+      if (clique.size() < 2 || clique.size() > kMaxCliqueMembers)
+        return invalid_input(fmt::format("round {}: a clique of {}; must have 2 to {} members", r,
+                                         clique.size(), kMaxCliqueMembers));
+      for (std::size_t i = 0; i < clique.size(); ++i) {
+        if (clique[i] >= islands || used[clique[i]] || (i > 0 && clique[i] <= clique[i - 1]))
+          return invalid_input(
+              fmt::format("round {}: rank {} is unknown, repeated or out of order", r, clique[i]));
+        used[clique[i]] = true;
+      }
+    }
+  }
+  return ok_status();
+}
+
+Result<EpochPlan> Compiler::run(const Schedule& schedule) {
+  const std::size_t trees = trees_of(schedule);
+  if (trees > kMaxTrees)
+    return invalid_input(
+        fmt::format("schedule {}: needs {} trees; an epoch has at most {}", schedule.name, trees, kMaxTrees));
+  if (rounded_up(update_chunks(), options_.lane_count) > std::numeric_limits<std::uint32_t>::max())
+    return invalid_input(fmt::format("update_bytes {}: too many chunks of {} elements", options_.update_bytes,
+                                     options_.chunk_elements));
+  start_plan();
+  for (const Round& round : schedule.rounds) {
+    Status added = add_entry(round);
+    if (!added) return std::move(added).error().within(fmt::format("round {}", plan_.entries.size()));
+  }
+  return std::move(plan_);
+}
+
+void Compiler::start_plan() {
+  plan_.job = options_.job;
+  plan_.epoch = options_.epoch;
+  plan_.multicast = options_.multicast;
+  plan_.edge_aggregation = options_.edge_aggregation;
+  plan_.chunk_elements = options_.chunk_elements;
+  plan_.lane_count = options_.lane_count;
+  plan_.deadline_ns = options_.deadline_ns;
+  plan_.site_names = network_.site_names;
+  for (std::size_t rank = 0; rank < network_.islands.size(); ++rank)
+    plan_.islands.push_back({static_cast<Rank>(rank), network_.islands[rank].site});
+  for (const DirectedLink& link : network_.links) plan_.links.push_back({link.from, link.to, link.rtt_ns, 0});
+}
+
+std::size_t Compiler::trees_of(const Schedule& schedule) const {
+  std::size_t trees = 0;
+  for (const Round& round : schedule.rounds)
+    for (const Clique& clique : round.cliques)
+      trees += clique.size() * (options_.multicast ? 1 : clique.size() - 1);
+  return trees;
+}
+
+Status Compiler::add_entry(const Round& round) {
+  const Capabilities capabilities{
+      .multicast = options_.multicast,
+      .aggregation = options_.edge_aggregation ? Aggregation::kEdge : Aggregation::kNone};
+  const RoundModel model(network_, routes_, capabilities);
+  const auto time = model.time(round, update_wire_bytes(options_.update_bytes, options_.chunk_elements));
+  if (!time) return time.error();
+  PlannedEntry entry;
+  std::vector<std::uint64_t> load_bps(network_.links.size(), 0);
+  for (std::size_t i = 0; i < round.cliques.size(); ++i) {
+    PlannedClique clique = plan_clique(round.cliques[i], time->latency_ns[i], time->seconds);
+    if (clique.stream_rate_bps == 0) return invalid_input("a stream's rate is below 1 bit/s");
+    add_loads(clique, load_bps);
+    entry.cliques.push_back(std::move(clique));
+  }
+  for (std::size_t link = 0; link < load_bps.size(); ++link)
+    plan_.links[link].load_bps = std::max(plan_.links[link].load_bps, load_bps[link]);
+  plan_.entries.push_back(std::move(entry));
+  return ok_status();
+}
+
+PlannedClique Compiler::plan_clique(const Clique& members, std::uint64_t latency_ns, double round_s) {
+  PlannedClique clique;
+  clique.members = members;
+  clique.latency_ns = latency_ns;
+  const double wire_bits =
+      update_wire_bytes(options_.update_bytes, options_.chunk_elements) * static_cast<double>(kBitsPerByte);
+  const double sending_s = round_s - static_cast<double>(latency_ns) * kSecondsPerNs;
+  clique.stream_rate_bps = static_cast<std::uint64_t>(kStreamShare * wire_bits / sending_s);
+  add_trees(clique);
+  clique.window_chunks = window_chunks(clique);
+  return clique;
+}
+
+void Compiler::add_trees(PlannedClique& clique) {
+  const std::size_t k = clique.members.size();
+  clique.send_trees.resize(k);
+  clique.receive_trees.assign(k, std::vector<std::uint16_t>(k, kNoTreeId));
+  for (std::size_t source = 0; source < k; ++source) {
+    // With aggregation the source's own edge folds its input too: its first tree brings it there.
+    const auto plan_tree = [&](const std::vector<std::size_t>& receivers) {
+      std::vector<Rank> ranks;
+      for (const std::size_t receiver : receivers) ranks.push_back(clique.members[receiver]);
+      const std::uint16_t tree = add_tree(clique.members[source], ranks);
+      for (const std::size_t receiver : receivers) clique.receive_trees[receiver][source] = tree;
+      clique.send_trees[source].push_back(tree);
+    };
+    std::vector<std::size_t> receivers;
+    if (options_.edge_aggregation) receivers.push_back(source);
+    for (std::size_t member = 0; member < k; ++member) {
+      if (member == source) continue;
+      receivers.push_back(member);
+      if (options_.multicast) continue;
+      plan_tree(receivers);
+      receivers.clear();
+    }
+    if (options_.multicast) plan_tree(receivers);
+  }
+}
+
+std::uint16_t Compiler::add_tree(Rank source, const std::vector<Rank>& receivers) {
+  std::vector<SiteId> sites;
+  for (const Rank rank : receivers) sites.push_back(site(rank));
+  PlannedTree tree;
+  tree.id = static_cast<std::uint16_t>(plan_.trees.size());
+  tree.source = source;
+  tree.entry = static_cast<std::uint32_t>(plan_.entries.size());
+  tree.hops = routes_.tree(site(source), sites);
+  for (TreeHop& hop : tree.hops) {
+    for (const Rank rank : receivers)
+      if (site(rank) == hop.site) hop.deliver.push_back(rank);
+    std::sort(hop.deliver.begin(), hop.deliver.end());
+  }
+  plan_.trees.push_back(std::move(tree));
+  return plan_.trees.back().id;
+}
+
+void Compiler::add_loads(const PlannedClique& clique, std::vector<std::uint64_t>& load_bps) const {
+  for (const auto& trees : clique.send_trees)
+    for (const std::uint16_t id : trees) {
+      const std::vector<TreeHop>& hops = plan_.trees[id].hops;
+      for (std::size_t i = 1; i < hops.size(); ++i)
+        load_bps[routes_.link_into(hops.front().site, hops[i].site)] += clique.stream_rate_bps;
+    }
+}
+
+std::uint32_t Compiler::window_chunks(const PlannedClique& clique) const {
+  std::uint64_t largest_rtt_ns = 0;
+  for (const auto& trees : clique.send_trees)
+    for (const std::uint16_t id : trees) {
+      const std::vector<TreeHop>& hops = plan_.trees[id].hops;
+      for (std::size_t i = 1; i < hops.size(); ++i)
+        largest_rtt_ns = std::max(largest_rtt_ns,
+                                  network_.links[routes_.link_into(hops.front().site, hops[i].site)].rtt_ns);
+    }
+  const double covered_s =
+      static_cast<double>(2 * clique.latency_ns + largest_rtt_ns + kWindowSlackNs) * kSecondsPerNs;
+  const double chunks =
+      std::ceil(kWindowMargin * static_cast<double>(clique.stream_rate_bps) * covered_s / chunk_wire_bits());
+  const double most = static_cast<double>(update_chunks());
+  // Cut to the update before the conversion: a huge product must not overflow.
+  const std::uint64_t wanted = static_cast<std::uint64_t>(std::min(chunks, most)) + kWindowExtraChunks;
+  return static_cast<std::uint32_t>(rounded_up(std::min(wanted, update_chunks()), options_.lane_count));
+}
+
+}  // namespace
+
+double update_wire_bytes(std::uint64_t update_bytes, std::uint32_t chunk_elements) {
+  const double payload_bytes = static_cast<double>(chunk_elements) * kElementBytes;
+  return static_cast<double>(update_bytes) * (payload_bytes + kPacketOverheadBytes) / payload_bytes;
+}
+
+Result<EpochPlan> compile(const Network& network, const Schedule& schedule, const CompileOptions& options) {
+  for (const Status& valid : {check_options(options), check_schedule(schedule, network.islands.size())})
+    if (!valid) return Error(valid.error()).within("compile");
+  auto plan = Compiler(network, options).run(schedule);
+  if (!plan) return std::move(plan).error().within("compile");
+  return plan;
+}
+
+}  // namespace tombolo::schedule

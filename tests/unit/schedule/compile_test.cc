@@ -1,0 +1,252 @@
+#include "schedule/compile.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "protocol/port.h"
+#include "schedule/check_plan.h"
+#include "tests/unit/schedule/test_networks.h"
+
+namespace tombolo::schedule {
+namespace {
+
+static_assert(kPacketOverheadBytes == kHeaderBytes + kFramingBytes);
+static_assert(2048 * kElementBytes == kMaxPayloadBytes);
+
+CompileOptions options(bool multicast, bool edge_aggregation) {
+  return {.job = 3,
+          .epoch = 7,
+          .chunk_elements = 256,
+          .lane_count = 4,
+          .deadline_ns = 1'000'000'000,
+          .update_bytes = 10'000'000,
+          .multicast = multicast,
+          .edge_aggregation = edge_aggregation};
+}
+
+/// A tree as "source: site<parent[deliver] ...", to compare at a glance.
+std::string shown(const PlannedTree& tree) {
+  std::string text = fmt::format("{}:", tree.source);
+  for (const TreeHop& hop : tree.hops)
+    text += fmt::format(" {}<{}[{}]", hop.site, hop.parent, fmt::join(hop.deliver, ","));
+  return text;
+}
+
+std::vector<std::string> shown(const EpochPlan& plan) {
+  std::vector<std::string> trees;
+  for (const PlannedTree& tree : plan.trees) trees.push_back(shown(tree));
+  return trees;
+}
+
+/// Islands 0 and 1 at site P, island 2 at R behind the forwarding site Q.
+EpochPlan shared_site_plan(bool multicast, bool edge_aggregation) {
+  const Network network = shipped_network("shared-site.yaml", "standard");
+  const auto plan = compile(network, *full_schedule(network.islands), options(multicast, edge_aggregation));
+  EXPECT_TRUE(plan.ok()) << plan.error().message;
+  return *plan;
+}
+
+using Trees = std::vector<std::string>;
+using Table = std::vector<std::vector<std::uint16_t>>;
+
+TEST(Compile, TreesWithMulticastAndAggregation) {
+  const EpochPlan plan = shared_site_plan(true, true);
+  EXPECT_EQ(shown(plan),
+            (Trees{"0: 0<0[0,1] 1<0[] 2<1[2]", "1: 0<0[0,1] 1<0[] 2<1[2]", "2: 2<2[2] 1<2[] 0<1[0,1]"}));
+  const PlannedClique& clique = plan.entries[0].cliques[0];
+  EXPECT_EQ(clique.send_trees, (Table{{0}, {1}, {2}}));
+  EXPECT_EQ(clique.receive_trees, (Table{{0, 1, 2}, {0, 1, 2}, {0, 1, 2}}));
+}
+
+TEST(Compile, TreesWithMulticastOnly) {
+  const EpochPlan plan = shared_site_plan(true, false);
+  EXPECT_EQ(shown(plan),
+            (Trees{"0: 0<0[1] 1<0[] 2<1[2]", "1: 0<0[0] 1<0[] 2<1[2]", "2: 2<2[] 1<2[] 0<1[0,1]"}));
+  EXPECT_EQ(plan.entries[0].cliques[0].receive_trees,
+            (Table{{kNoTreeId, 1, 2}, {0, kNoTreeId, 2}, {0, 1, kNoTreeId}}));
+}
+
+TEST(Compile, TreesWithoutMulticast) {
+  // The first of a source's trees also reaches its own edge, which folds.
+  const EpochPlan edge = shared_site_plan(false, true);
+  EXPECT_EQ(shown(edge), (Trees{"0: 0<0[0,1]", "0: 0<0[] 1<0[] 2<1[2]", "1: 0<0[0,1]",
+                                "1: 0<0[] 1<0[] 2<1[2]", "2: 2<2[2] 1<2[] 0<1[0]", "2: 2<2[] 1<2[] 0<1[1]"}));
+  EXPECT_EQ(edge.entries[0].cliques[0].send_trees, (Table{{0, 1}, {2, 3}, {4, 5}}));
+  EXPECT_EQ(edge.entries[0].cliques[0].receive_trees, (Table{{0, 2, 4}, {0, 2, 5}, {1, 3, 4}}));
+
+  const EpochPlan none = shared_site_plan(false, false);
+  EXPECT_EQ(shown(none), (Trees{"0: 0<0[1]", "0: 0<0[] 1<0[] 2<1[2]", "1: 0<0[0]", "1: 0<0[] 1<0[] 2<1[2]",
+                                "2: 2<2[] 1<2[] 0<1[0]", "2: 2<2[] 1<2[] 0<1[1]"}));
+}
+
+TEST(Compile, RateWindowAndLoadByHand) {
+  // Two islands, A and B of three-site.yaml: 5 ms apart, 10 Gbit/s everywhere, nothing shared.
+  const Network network = shipped_network("three-site.yaml", "even");
+  const Schedule pair{"pair", {Round{{{0, 1}}}}};
+  CompileOptions with = options(true, true);
+  with.update_bytes = 1'000'000'000;
+  const auto plan = compile(network, pair, with);
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  const PlannedClique& clique = plan->entries[0].cliques[0];
+  EXPECT_EQ(clique.latency_ns, 5'000'000u);
+  // A clique alone on a 10 Gbit/s access link streams at 0.97 of it, whatever the packet's overhead.
+  EXPECT_NEAR(static_cast<double>(clique.stream_rate_bps), 9.7e9, 2);
+  // Covered: 2 x 5 + 10 + 30 ms at 9.7 Gbit/s of packets of 1130 bytes.
+  const double chunks = std::ceil(1.25 * 9.7e9 * 0.050 / (8 * (1024 + 106)));
+  EXPECT_EQ(clique.window_chunks, static_cast<std::uint32_t>(std::ceil((chunks + 64) / 4) * 4));
+  ASSERT_EQ(plan->links.size(), 4u);
+  EXPECT_EQ(plan->links[0].load_bps, clique.stream_rate_bps);
+  EXPECT_EQ(plan->links[1].load_bps, clique.stream_rate_bps);
+  EXPECT_EQ(plan->links[2].load_bps, 0u);
+  EXPECT_EQ(plan->links[2].rtt_ns, 30'000'000u);
+  EXPECT_EQ(plan->job, 3u);
+  EXPECT_EQ(plan->epoch, 7u);
+
+  // A window is never larger than the update: 1025 bytes are two chunks of 1024, in lanes of 4.
+  with.update_bytes = 1025;
+  EXPECT_EQ(compile(network, pair, with)->entries[0].cliques[0].window_chunks, 4u);
+}
+
+TEST(Compile, WireBytesOfAnUpdate) {
+  EXPECT_DOUBLE_EQ(update_wire_bytes(8'192'000, 2048), 8'298'000);  // 1000 chunks of 8192 + 106.
+}
+
+/// What each core link and each island's access carries in an entry, added up from the trees.
+struct Carried {
+  std::map<std::pair<SiteId, SiteId>, double> core_bps;
+  std::map<Rank, double> egress_bps;
+  std::map<Rank, double> ingress_bps;
+};
+
+Carried carried(const EpochPlan& plan, std::size_t entry) {
+  Carried sum;
+  for (const PlannedClique& clique : plan.entries[entry].cliques) {
+    const auto rate_bps = static_cast<double>(clique.stream_rate_bps);
+    // An edge that aggregates sends its island one stream of results.
+    if (plan.edge_aggregation)
+      for (const Rank rank : clique.members) sum.ingress_bps[rank] += rate_bps;
+    for (const auto& trees : clique.send_trees)
+      for (const std::uint16_t id : trees) {
+        sum.egress_bps[plan.trees[id].source] += rate_bps;
+        for (const TreeHop& hop : plan.trees[id].hops) {
+          if (hop.parent != hop.site) sum.core_bps[{hop.parent, hop.site}] += rate_bps;
+          if (!plan.edge_aggregation)
+            for (const Rank rank : hop.deliver) sum.ingress_bps[rank] += rate_bps;
+        }
+      }
+  }
+  return sum;
+}
+
+TEST(Compile, RandomPlansHoldAndFillTheirBottleneckTo97Percent) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Network network = random_network(random);
+    const Schedule schedule = random_schedule(random, network.islands.size());
+    CompileOptions with = options(random.chance(0.5), random.chance(0.5));
+    with.lane_count = static_cast<std::uint16_t>(1 + random.below(8));
+    const auto plan = compile(network, schedule, with);
+    ASSERT_TRUE(plan.ok()) << plan.error().message;
+    const Status holds = check_plan(*plan);
+    ASSERT_TRUE(holds.ok()) << holds.error().message;
+    ASSERT_EQ(plan->entries.size(), schedule.rounds.size());
+    for (std::size_t entry = 0; entry < plan->entries.size(); ++entry) {
+      ASSERT_EQ(plan->entries[entry].cliques.size(), schedule.rounds[entry].cliques.size());
+      Carried sum = carried(*plan, entry);
+      double most = 0;
+      for (std::size_t i = 0; i < network.links.size(); ++i) {
+        const double bps = sum.core_bps[{network.links[i].from, network.links[i].to}];
+        EXPECT_LE(bps, static_cast<double>(plan->links[i].load_bps));
+        most = std::max(most, bps / static_cast<double>(network.links[i].capacity_bps));
+      }
+      for (Rank rank = 0; rank < network.islands.size(); ++rank) {
+        const SiteId site = network.islands[rank].site;
+        most = std::max(most, sum.egress_bps[rank] / static_cast<double>(network.egress_bps[site]));
+        most = std::max(most, sum.ingress_bps[rank] / static_cast<double>(network.ingress_bps[site]));
+      }
+      EXPECT_LE(most, 0.97 + 1e-9);
+      EXPECT_GE(most, 0.97 - 1e-6);
+    }
+  }
+}
+
+TEST(Compile, IsDeterministic) {
+  const Network network = shipped_network("nine-city.yaml", "mixed", 0.01);
+  const Schedule grid = *grid_schedule(network.islands);
+  const auto a = compile(network, grid, options(true, true));
+  const auto b = compile(network, grid, options(true, true));
+  EXPECT_EQ(shown(*a), shown(*b));
+  EXPECT_EQ(a->entries[1].cliques[2].stream_rate_bps, b->entries[1].cliques[2].stream_rate_bps);
+}
+
+TEST(Compile, RefusesBadOptions) {
+  const Network network = shipped_network("three-site.yaml", "even");
+  const Schedule full = *full_schedule(network.islands);
+  using Change = std::function<void(CompileOptions&)>;
+  const std::vector<std::pair<const char*, Change>> cases{
+      {"epoch", [](CompileOptions& o) { o.epoch = 0; }},
+      {"chunk_elements", [](CompileOptions& o) { o.chunk_elements = 0; }},
+      {"chunk_elements", [](CompileOptions& o) { o.chunk_elements = 33; }},
+      {"chunk_elements", [](CompileOptions& o) { o.chunk_elements = 2080; }},
+      {"lane_count", [](CompileOptions& o) { o.lane_count = 0; }},
+      {"deadline_ns", [](CompileOptions& o) { o.deadline_ns = 0; }},
+      {"update_bytes", [](CompileOptions& o) { o.update_bytes = 0; }},
+      {"update_bytes", [](CompileOptions& o) { o.update_bytes = std::uint64_t{1} << 53; }},
+      {"update_bytes", [](CompileOptions& o) { o.update_bytes = ~std::uint64_t{0}; }},
+  };
+  for (const auto& [name, change] : cases) {
+    CompileOptions with = options(true, true);
+    change(with);
+    const auto plan = compile(network, full, with);
+    ASSERT_FALSE(plan.ok()) << name;
+    EXPECT_EQ(plan.error().code, ErrorCode::kInvalidInput);
+    EXPECT_NE(plan.error().message.find(name), std::string::npos) << plan.error().message;
+  }
+}
+
+TEST(Compile, RefusesTooManyTrees) {
+  std::string text =
+      "sites: [{id: A}]\nlinks: []\nprofiles: {p: {egress_gbps: 1, ingress_gbps: 1}}\nislands:\n";
+  for (int i = 0; i < 64; ++i) text += fmt::format("  - {{id: i{}, site: A}}\n", i);
+  const auto topology = parse_topology(text, "crowd");
+  ASSERT_TRUE(topology.ok()) << topology.error().message;
+  const Network network = *resolve(*topology, "p");
+  // 64 x 63 trees a round without multicast: 16 rounds fit, 17 do not.
+  Schedule schedule{"many", std::vector<Round>(17, full_schedule(network.islands)->rounds[0])};
+  const auto many = compile(network, schedule, options(false, true));
+  ASSERT_FALSE(many.ok());
+  EXPECT_NE(many.error().message.find("68544 trees"), std::string::npos) << many.error().message;
+  schedule.rounds.resize(16);
+  EXPECT_TRUE(compile(network, schedule, options(false, true)).ok());
+}
+
+TEST(Compile, RefusesSchedulesThatDoNotFit) {
+  const Network network = shipped_network("nine-city.yaml", "mixed");
+  Clique large;
+  for (Rank rank = 0; rank < 65; ++rank) large.push_back(rank);
+  const std::vector<std::pair<std::vector<Round>, const char*>> cases{
+      {{}, "no rounds"},
+      {{Round{}}, "round 0: has no clique"},
+      {{Round{{{0, 1}}}, Round{{{3}}}}, "round 1: a clique of 1"},
+      {{Round{{large}}}, "round 0: a clique of 65"},
+      {{Round{{{0, 9}}}}, "rank 9"},
+      {{Round{{{1, 0}}}}, "rank 0"},
+      {{Round{{{0, 1}, {1, 2}}}}, "rank 1"},
+  };
+  for (const auto& [rounds, expected] : cases) {
+    const auto plan = compile(network, Schedule{"bad", rounds}, options(true, true));
+    ASSERT_FALSE(plan.ok()) << expected;
+    EXPECT_NE(plan.error().message.find(expected), std::string::npos) << plan.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace tombolo::schedule

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tombolo::tools {
+
+/// Adds `schedule evaluate`. When it runs it prints its report and sets `exit_code`; both must outlive
+/// the parsing.
+void add_schedule_command(CLI::App& app, int& exit_code);
+
+}  // namespace tombolo::tools

@@ -1,0 +1,200 @@
+#include "tools/testbed/network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tombolo::testbed {
+namespace {
+
+using control::EdgeNeeds;
+using schedule::SiteId;
+
+constexpr std::uint32_t kEdgeNet = 0x0a000000;    // 10.0.x.y: edges by site
+constexpr std::uint32_t kIslandNet = 0x0a010000;  // 10.1.x.y: islands by rank
+constexpr std::uint16_t kBasePort = 4700;
+constexpr std::uint32_t kSession = 1;
+
+/// A wire's queue: what arrives within this time at full rate, but never less than a few bursts.
+constexpr double kQueueS = 0.05;
+constexpr double kLeastQueueBytes = 512 * 1024;
+
+Address edge_address(SiteId site) { return {kEdgeNet + site + 1, kBasePort}; }
+Address island_address(schedule::Rank rank) { return {kIslandNet + rank + 1u, kBasePort}; }
+
+dataplane::LinkConfig wire(std::uint64_t rate_bps, Nanoseconds delay_ns, double loss) {
+  dataplane::LinkConfig config;
+  config.rate_bps = rate_bps;
+  config.delay_ns = delay_ns;
+  config.loss = loss;
+  const double queue = static_cast<double>(rate_bps) / 8 * kQueueS;
+  config.queue_bytes = static_cast<std::uint64_t>(std::max(queue, kLeastQueueBytes));
+  return config;
+}
+
+/// The larger of both, field by field.
+void widen(EdgeNeeds& needs, const EdgeNeeds& other) {
+  needs.cache_buffers = std::max(needs.cache_buffers, other.cache_buffers);
+  needs.slot_buffers = std::max(needs.slot_buffers, other.slot_buffers);
+  needs.receive_buffers = std::max(needs.receive_buffers, other.receive_buffers);
+  needs.buffer_bytes = std::max(needs.buffer_bytes, other.buffer_bytes);
+  needs.link_windows.resize(std::max(needs.link_windows.size(), other.link_windows.size()));
+  for (std::size_t i = 0; i < other.link_windows.size(); ++i)
+    needs.link_windows[i] = std::max(needs.link_windows[i], other.link_windows[i]);
+}
+
+Result<std::unique_ptr<dataplane::MemoryPool>> make_pool(const EdgeNeeds& needs) {
+  return dataplane::MemoryPool::create(static_cast<std::uint32_t>(needs.buffers()),
+                                       dataplane::PoolSharing::kShared, needs.buffer_bytes);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<InprocTestbed>> InprocTestbed::create(const schedule::Network& network,
+                                                             const NetworkOptions& options) {
+  std::unique_ptr<InprocTestbed> testbed(new InprocTestbed(network, options));
+  if (testbed->options_.receive_queues == 0) testbed->options_.receive_queues = options.workers;
+  if (options.plans.empty()) return invalid_input("a testbed needs a plan to reserve memory for");
+  for (const auto step : {&InprocTestbed::make_pools, &InprocTestbed::wire_sites, &InprocTestbed::wire_islands,
+                          &InprocTestbed::make_nodes})
+    if (auto done = ((*testbed).*step)(); !done) return std::move(done).error().within("testbed");
+  return testbed;
+}
+
+Status InprocTestbed::make_pools() {
+  edges_.resize(network_.site_names.size());
+  islands_.resize(network_.islands.size());
+  for (SiteId site = 0; site < edges_.size(); ++site) {
+    edges_[site].site = network_.site_names[site];
+    edges_[site].place.site = site;
+  }
+  for (std::size_t i = 0; i < network_.links.size(); i += 2) {
+    const schedule::DirectedLink& link = network_.links[i];
+    edges_[link.from].place.links.push_back({false, link.to});
+    edges_[link.to].place.links.push_back({false, link.from});
+  }
+  for (schedule::Rank rank = 0; rank < islands_.size(); ++rank) {
+    islands_[rank].id = network_.islands[rank].id;
+    islands_[rank].rank = rank;
+    edges_[network_.islands[rank].site].place.links.push_back({true, rank});
+  }
+  const auto add_pool = [this](const EdgeNeeds& needs) -> Result<dataplane::MemoryPool*> {
+    auto pool = make_pool(needs);
+    if (!pool) return std::move(pool).error();
+    pools_.push_back(std::move(pool).value());
+    return pools_.back().get();
+  };
+  for (EdgeNode& node : edges_) {
+    EdgeNeeds needs;
+    for (const schedule::EpochPlan& plan : options_.plans) widen(needs, control::edge_needs(plan, node.place));
+    auto pool = add_pool(needs);
+    if (!pool) return std::move(pool).error().within("edge " + node.site);
+    node.pool = *pool;
+  }
+  for (IslandNode& node : islands_) {
+    EdgeNeeds needs;
+    for (const schedule::EpochPlan& plan : options_.plans) widen(needs, control::island_needs(plan, node.rank));
+    auto pool = add_pool(needs);
+    if (!pool) return std::move(pool).error().within("island " + node.id);
+    node.pool = *pool;
+  }
+  return ok_status();
+}
+
+Status InprocTestbed::wire_sites() {
+  for (const LinkLoss& loss : options_.losses)
+    if (std::none_of(network_.links.begin(), network_.links.end(), [&](const auto& link) {
+          return link.from == loss.a && link.to == loss.b;
+        }))
+      return invalid_input(fmt::format("loss: there is no link between {} and {}", network_.site_names[loss.a],
+                                       network_.site_names[loss.b]));
+  for (std::size_t i = 0; i < network_.links.size(); i += 2) {
+    const schedule::DirectedLink& there = network_.links[i];
+    const schedule::DirectedLink& back = network_.links[i + 1];
+    const double loss = loss_between(there.from, there.to);
+    auto ports = wires_.connect({edge_address(there.from), edges_[there.from].pool, options_.receive_queues},
+                                {edge_address(there.to), edges_[there.to].pool, options_.receive_queues},
+                                wire(there.capacity_bps, there.one_way_ns, loss),
+                                wire(back.capacity_bps, back.one_way_ns, loss));
+    if (!ports) return std::move(ports).error();
+    edges_[there.from].ports.push_back(ports->first);
+    edges_[there.to].ports.push_back(ports->second);
+  }
+  return ok_status();
+}
+
+Status InprocTestbed::wire_islands() {
+  for (IslandNode& node : islands_) {
+    const SiteId site = network_.islands[node.rank].site;
+    auto ports = wires_.connect({island_address(node.rank), node.pool, 1},
+                                {edge_address(site), edges_[site].pool, options_.receive_queues},
+                                wire(network_.egress_bps[site], 0, 0), wire(network_.ingress_bps[site], 0, 0));
+    if (!ports) return std::move(ports).error();
+    node.port = ports->first;
+    node.edge_port = ports->second;
+    edges_[site].ports.push_back(ports->second);
+  }
+  return ok_status();
+}
+
+Status InprocTestbed::make_nodes() {
+  for (EdgeNode& node : edges_) {
+    EdgeNeeds needs;
+    for (const schedule::EpochPlan& plan : options_.plans) widen(needs, control::edge_needs(plan, node.place));
+    dataplane::EdgeConfig config;
+    config.site = node.site;
+    config.job = options_.job;
+    config.session = kSession;
+    config.lane_count = options_.lane_count;
+    config.workers = options_.workers;
+    config.receive_queues = options_.receive_queues;
+    config.hello_interval_ns = options_.hello_interval_ns;
+    config.pool_buffers = needs.buffers();
+    for (std::size_t i = 0; i < node.place.links.size(); ++i) {
+      const control::Neighbour& neighbour = node.place.links[i];
+      dataplane::EdgeLink link;
+      link.address = neighbour.is_island ? island_address(neighbour.id) : edge_address(neighbour.id);
+      link.port = static_cast<std::uint8_t>(i);
+      link.is_island = neighbour.is_island;
+      for (const schedule::DirectedLink& directed : network_.links)
+        if (!neighbour.is_island && directed.from == node.place.site && directed.to == neighbour.id)
+          link.rtt_ns = directed.rtt_ns;
+      link.window_packets = needs.link_windows[i];
+      config.links.push_back(link);
+    }
+    const std::vector<Port*> ports(node.ports.begin(), node.ports.end());
+    auto edge = dataplane::Edge::create(config, ports, *node.pool);
+    if (!edge) return std::move(edge).error();
+    node.edge = std::move(edge).value();
+  }
+  for (IslandNode& node : islands_) {
+    EdgeNeeds needs;
+    for (const schedule::EpochPlan& plan : options_.plans) widen(needs, control::island_needs(plan, node.rank));
+    island::EndpointConfig config;
+    config.job = options_.job;
+    config.rank = node.rank;
+    config.session = kSession;
+    config.edge = node.port->peer();
+    config.lane_count = options_.lane_count;
+    config.window_packets = needs.link_windows[0];
+    config.hello_interval_ns = options_.hello_interval_ns;
+    auto endpoint = island::Endpoint::create(config, *node.port, *node.pool);
+    if (!endpoint) return std::move(endpoint).error();
+    node.endpoint = std::move(endpoint).value();
+  }
+  return ok_status();
+}
+
+bool InprocTestbed::connected() const {
+  return std::all_of(edges_.begin(), edges_.end(),
+                     [](const EdgeNode& node) { return node.edge->all_links_up(); });
+}
+
+double InprocTestbed::loss_between(SiteId a, SiteId b) const {
+  for (const LinkLoss& loss : options_.losses)
+    if ((loss.a == a && loss.b == b) || (loss.a == b && loss.b == a)) return loss.probability;
+  return 0;
+}
+
+}  // namespace tombolo::testbed

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "control/epoch_tables.h"
+#include "dataplane/edge/edge.h"
+#include "dataplane/port/inproc_port.h"
+#include "dataplane/port/memory_pool.h"
+#include "island/endpoint.h"
+#include "schedule/compile.h"
+#include "schedule/topology.h"
+
+namespace tombolo::testbed {
+
+/// Loss on both directions of a link between two sites.
+struct LinkLoss {
+  schedule::SiteId a = 0;
+  schedule::SiteId b = 0;
+  double probability = 0;
+};
+
+struct NetworkOptions {
+  std::uint16_t job = 1;
+  std::uint16_t lane_count = 4;
+  std::uint32_t workers = 1;         ///< Of each edge.
+  std::uint32_t receive_queues = 0;  ///< Of each edge's ports; 0: as many as workers.
+  std::uint64_t seed = 1;
+  std::vector<LinkLoss> losses;
+  Nanoseconds hello_interval_ns = 200 * kMillisecond;
+  /// Memory and windows are reserved for the largest needs of these plans.
+  std::vector<schedule::EpochPlan> plans;
+};
+
+/// One site: its edge with its ports and pool.
+struct EdgeNode {
+  std::string site;
+  control::EdgePlace place;
+  dataplane::MemoryPool* pool = nullptr;
+  std::vector<dataplane::InprocPort*> ports;  ///< By link.
+  std::unique_ptr<dataplane::Edge> edge;
+};
+
+/// One island, behind its access link.
+struct IslandNode {
+  std::string id;
+  schedule::Rank rank = 0;
+  dataplane::MemoryPool* pool = nullptr;
+  dataplane::InprocPort* port = nullptr;       ///< The island's end.
+  dataplane::InprocPort* edge_port = nullptr;  ///< The edge's end.
+  std::unique_ptr<island::Endpoint> endpoint;
+};
+
+/// A whole network in one process: real edges and real endpoints, joined by wires that model the WAN. Who calls their
+/// turns, and in whose time, is the driver's affair.
+class InprocTestbed {
+ public:
+  /// Errors: kInvalidInput (an option, or a loss on a link that does not exist), kUnavailable (memory).
+  static Result<std::unique_ptr<InprocTestbed>> create(const schedule::Network& network,
+                                                       const NetworkOptions& options);
+
+  std::vector<EdgeNode>& edges() { return edges_; }       ///< By site.
+  std::vector<IslandNode>& islands() { return islands_; }  ///< By rank.
+  const schedule::Network& network() const { return network_; }
+  const NetworkOptions& options() const { return options_; }
+
+  /// Every edge and island has every neighbour up.
+  bool connected() const;
+
+ private:
+  InprocTestbed(const schedule::Network& network, const NetworkOptions& options)
+      : network_(network), options_(options), wires_(options.seed) {}
+  Status make_pools();
+  Status wire_sites();
+  Status wire_islands();
+  Status make_nodes();
+  double loss_between(schedule::SiteId a, schedule::SiteId b) const;
+
+  schedule::Network network_;
+  NetworkOptions options_;
+  // Members are destroyed in reverse order: edges and endpoints before the wires, wires before the pools.
+  std::vector<std::unique_ptr<dataplane::MemoryPool>> pools_;
+  dataplane::InprocNetwork wires_;
+  std::vector<EdgeNode> edges_;
+  std::vector<IslandNode> islands_;
+};
+
+}  // namespace tombolo::testbed

@@ -1,0 +1,321 @@
+#include "tools/testbed/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "schedule/compile.h"
+#include "schedule/routes.h"
+#include "tools/testbed/control_plane.h"
+#include "tools/testbed/workload.h"
+
+namespace tombolo::testbed {
+namespace {
+
+using schedule::Clique;
+using schedule::Rank;
+
+constexpr Nanoseconds kSetupLimit = 30 * kSecond;
+constexpr double kDeadlineRounds = 10;
+constexpr Nanoseconds kLeastDeadline = 10 * kSecond;
+/// Waiting ends a little after the deadline, by which every operation has an outcome.
+constexpr Nanoseconds kPastDeadline = 2 * kSecond;
+
+schedule::Capabilities capabilities(const RunConfig& config) {
+  return {config.multicast, config.edge_aggregation ? schedule::Aggregation::kEdge : schedule::Aggregation::kNone,
+          schedule::Family::kDirect};
+}
+
+/// One island's part in a round under way.
+struct Part {
+  Rank rank = 0;
+  std::vector<float> input;
+  std::vector<float> output;
+  island::Handle handle = 0;
+  island::Outcome outcome;
+};
+
+/// The rounds of one run on a testbed that is up.
+class Rounds {
+ public:
+  Rounds(const RunConfig& config, InprocTestbed& testbed, Driver& driver, Nanoseconds deadline_ns)
+      : config_(config), testbed_(testbed), driver_(driver), deadline_ns_(deadline_ns) {}
+
+  RoundReport run(std::uint32_t round, const schedule::Round& cliques) {
+    RoundReport report;
+    report.round = round;
+    for (const Clique& clique : cliques.cliques) {
+      auto& names = report.cliques.emplace_back();
+      for (const Rank rank : clique) names.push_back(testbed_.network().islands[rank].id);
+    }
+    drop_finished();
+    std::vector<Part> parts = start(round, report);
+    driver_.run_until([&] { return all_past(parts, island::Stage::kReady); }, deadline_ns_ + kPastDeadline);
+    judge(parts, cliques, report);
+    for (Part& part : parts) under_way_.push_back(std::move(part));
+    return report;
+  }
+
+  /// Waits until every input is the caller's again.
+  bool settle() {
+    return driver_.run_until([&] { return all_past(under_way_, island::Stage::kReleased); },
+                             deadline_ns_ + kPastDeadline);
+  }
+
+ private:
+  std::vector<Part> start(std::uint32_t round, RoundReport& report) {
+    const std::uint64_t count = config_.update_bytes / sizeof(float);
+    std::vector<Part> parts(testbed_.islands().size());
+    for (Rank rank = 0; rank < parts.size(); ++rank) {
+      parts[rank].rank = rank;
+      parts[rank].input = make_update(config_.seed, round, rank, count);
+      parts[rank].output.resize(count);
+    }
+    for (Part& part : parts)
+      driver_.with_island(part.rank, [&](island::Endpoint& endpoint, Nanoseconds now_ns) {
+        island::Allreduce request;
+        request.round = round;
+        request.input = reinterpret_cast<const std::byte*>(part.input.data());
+        request.output = reinterpret_cast<std::byte*>(part.output.data());
+        request.count = count;
+        request.operation = config_.operation;
+        auto handle = endpoint.allreduce_async(request, now_ns);
+        if (handle) {
+          part.handle = *handle;
+        } else {
+          report.errors.push_back(name(part.rank) + ": " + handle.error().message);
+          part.outcome.stage = island::Stage::kFailed;
+        }
+      });
+    return parts;
+  }
+
+  bool all_past(std::vector<Part>& parts, island::Stage least) {
+    bool all = true;
+    for (Part& part : parts) {
+      if (part.outcome.finished()) continue;
+      driver_.look_at_island(part.rank, [&](const island::Endpoint& endpoint) {
+        const island::Outcome* const outcome = endpoint.poll(part.handle);
+        if (outcome != nullptr && outcome->stage != part.outcome.stage) part.outcome = *outcome;
+      });
+      all = all && (part.outcome.finished() || (least == island::Stage::kReady && part.outcome.ready()));
+    }
+    return all;
+  }
+
+  /// Compares every result with the scalar reference, and times each clique.
+  void judge(const std::vector<Part>& parts, const schedule::Round& cliques, RoundReport& report) {
+    std::vector<bool> in_clique(parts.size(), false);
+    for (const Clique& clique : cliques.cliques) {
+      Nanoseconds first_ns = kNever;
+      Nanoseconds last_ns = 0;
+      const std::vector<float> expected = expected_result(config_.seed, report.round, clique,
+                                                          config_.update_bytes / sizeof(float), config_.operation);
+      for (const Rank rank : clique) {
+        in_clique[rank] = true;
+        judge_part(parts[rank], clique, expected, report);
+        if (!parts[rank].outcome.ready()) continue;
+        first_ns = std::min(first_ns, parts[rank].outcome.first_send_ns);
+        last_ns = std::max(last_ns, parts[rank].outcome.ready_ns);
+      }
+      if (last_ns > first_ns)
+        report.measured_s = std::max(report.measured_s, static_cast<double>(last_ns - first_ns) * 1e-9);
+    }
+    for (const Part& part : parts)
+      if (!in_clique[part.rank]) judge_part(part, {part.rank}, part.input, report);
+    report.exact = report.errors.empty();
+  }
+
+  void judge_part(const Part& part, const Clique& members, std::span<const float> expected, RoundReport& report) {
+    if (part.outcome.stage == island::Stage::kFailed) {
+      report.errors.push_back(name(part.rank) + ": " + part.outcome.error.message);
+    } else if (!part.outcome.ready()) {
+      report.errors.push_back(name(part.rank) + ": no result and no error in time");
+    } else if (part.outcome.contributors != members) {
+      report.errors.push_back(name(part.rank) + ": contributors are not the clique");
+    } else if (!same_bits(part.output, expected)) {
+      report.errors.push_back(name(part.rank) + ": wrong bits");
+    }
+  }
+
+  void drop_finished() {
+    all_past(under_way_, island::Stage::kReleased);
+    std::erase_if(under_way_, [&](const Part& part) {
+      bool dropped = part.outcome.finished();
+      driver_.with_island(part.rank, [&](island::Endpoint& endpoint, Nanoseconds) {
+        dropped = dropped && endpoint.drop(part.handle);
+      });
+      return dropped;
+    });
+  }
+
+  std::string name(Rank rank) const { return testbed_.network().islands[rank].id; }
+
+  const RunConfig& config_;
+  InprocTestbed& testbed_;
+  Driver& driver_;
+  Nanoseconds deadline_ns_;
+  std::vector<Part> under_way_;  ///< Of former rounds, until they are released.
+};
+
+void add_drops(std::map<std::string, std::uint64_t>& drops, const std::string& reason, std::uint64_t count) {
+  if (count > 0) drops[reason] += count;
+}
+
+void collect_wire(const dataplane::InprocWire& wire, std::map<std::string, std::uint64_t>& drops) {
+  add_drops(drops, "wire_queue_full", wire.link_counters().queue_drops.get());
+  add_drops(drops, "wire_loss", wire.link_counters().losses.get());
+  add_drops(drops, "wire_no_buffer", wire.counters().no_buffer.get());
+  add_drops(drops, "wire_too_large", wire.counters().too_large.get());
+  add_drops(drops, "wire_no_frame", wire.counters().no_frame.get());
+  add_drops(drops, "wire_unroutable", wire.counters().unroutable.get());
+}
+
+void collect(InprocTestbed& testbed, Driver& driver, RunReport& report) {
+  for (EdgeNode& node : testbed.edges()) {
+    const dataplane::EdgeTotals totals = node.edge->totals();
+    for (std::size_t i = 0; i < kDropReasons; ++i)
+      add_drops(report.drops, std::string(tombolo::name(static_cast<DropReason>(i))), totals.drops[i]);
+    report.repairs += totals.repairs;
+    report.copies += totals.copies;
+    report.payload_bytes_saved += totals.payload_bytes_saved;
+    for (const dataplane::InprocPort* const port : node.ports) collect_wire(port->tx(), report.drops);
+  }
+  for (IslandNode& node : testbed.islands()) {
+    IslandReport& island = report.islands[node.rank];
+    island.site = node.id;
+    island.tx_bytes = node.port->tx().link_counters().tx_bytes.get();
+    island.rx_bytes = node.port->rx().counters().rx_bytes.get();
+    collect_wire(node.port->tx(), report.drops);
+    driver.look_at_island(node.rank, [&](const island::Endpoint& endpoint) {
+      for (std::size_t i = 0; i < kDropReasons; ++i) {
+        const auto reason = static_cast<DropReason>(i);
+        add_drops(report.drops, std::string(tombolo::name(reason)), endpoint.counters().drops.get(reason));
+      }
+      report.repairs += endpoint.counters().repairs_sent.get();
+    });
+  }
+}
+
+Result<double> longest_round_s(const RunConfig& config, double update_bytes) {
+  const schedule::Routes routes(config.network);
+  const schedule::RoundModel model(config.network, routes, capabilities(config));
+  double longest_s = 0;
+  for (const schedule::Round& round : config.schedule.rounds) {
+    auto time = model.time(round, update_bytes);
+    if (!time) return std::move(time).error();
+    longest_s = std::max(longest_s, time->seconds);
+  }
+  return longest_s;
+}
+
+Result<Nanoseconds> deadline_of(const RunConfig& config) {
+  if (config.deadline_ns != 0) return config.deadline_ns;
+  auto longest_s = longest_round_s(
+      config, schedule::update_wire_bytes(config.update_bytes, config.chunk_elements));
+  if (!longest_s) return std::move(longest_s).error();
+  return std::max(kLeastDeadline, static_cast<Nanoseconds>(*longest_s * kDeadlineRounds * 1e9));
+}
+
+Status predict(const RunConfig& config, const schedule::Round& round, RoundReport& report) {
+  const schedule::Routes routes(config.network);
+  const schedule::RoundModel model(config.network, routes, capabilities(config));
+  auto bare = model.time(round, static_cast<double>(config.update_bytes));
+  auto wire = model.time(round, schedule::update_wire_bytes(config.update_bytes, config.chunk_elements));
+  if (!bare) return std::move(bare).error();
+  if (!wire) return std::move(wire).error();
+  report.model_s = bare->seconds;
+  report.predicted_s = wire->seconds;
+  return ok_status();
+}
+
+Status install(ControlPlane& control, Driver& driver, InprocTestbed& testbed, schedule::EpochPlan plan,
+               std::uint32_t& first_round) {
+  const std::uint32_t epoch = plan.epoch;
+  if (auto proposed = control.propose(std::move(plan), driver.now_ns()); !proposed) return proposed;
+  const auto ready = [&] {
+    if (!control.outcome()) return false;
+    bool all = testbed.connected();
+    for (const IslandNode& node : testbed.islands())
+      driver.look_at_island(node.rank, [&](const island::Endpoint& endpoint) {
+        all = all && endpoint.epoch() == epoch;
+      });
+    return all || control.outcome()->kind == control::ChangeOutcome::Kind::kAborted;
+  };
+  const bool in_time = driver.run_until(ready, kSetupLimit);
+  const auto outcome = control.outcome();
+  if (!in_time || !outcome || outcome->kind != control::ChangeOutcome::Kind::kInstalled)
+    return Error{ErrorCode::kFailed, outcome ? control::to_string(*outcome) : "the epoch was not installed in time"};
+  first_round = outcome->activating_round;
+  return ok_status();
+}
+
+}  // namespace
+
+Result<schedule::EpochPlan> make_plan(const RunConfig& config, std::uint32_t epoch) {
+  auto deadline_ns = deadline_of(config);
+  if (!deadline_ns) return std::move(deadline_ns).error();
+  schedule::CompileOptions options;
+  options.job = NetworkOptions{}.job;
+  options.epoch = epoch;
+  options.chunk_elements = config.chunk_elements;
+  options.lane_count = config.lane_count;
+  options.deadline_ns = *deadline_ns;
+  options.update_bytes = config.update_bytes;
+  options.multicast = config.multicast;
+  options.edge_aggregation = config.edge_aggregation;
+  return schedule::compile(config.network, config.schedule, options);
+}
+
+Result<RunReport> run(const RunConfig& config, const Progress& progress) {
+  if (config.update_bytes == 0 || config.update_bytes % sizeof(float) != 0)
+    return invalid_input(fmt::format("an update of {} bytes is not a number of fp32 elements", config.update_bytes));
+  auto plan = make_plan(config, 1);
+  if (!plan) return std::move(plan).error();
+  NetworkOptions options;
+  options.lane_count = config.lane_count;
+  options.workers = config.workers;
+  options.receive_queues = config.receive_queues;
+  options.seed = config.seed;
+  options.losses = config.losses;
+  options.plans = {*plan};
+  const Nanoseconds deadline_ns = plan->deadline_ns;
+  auto testbed = InprocTestbed::create(config.network, options);
+  if (!testbed) return std::move(testbed).error();
+  auto control = ControlPlane::create(**testbed, config.seed);
+  if (!control) return std::move(control).error();
+  std::unique_ptr<Driver> driver;
+  if (config.real_time) {
+    driver = std::make_unique<RealTimeDriver>(**testbed, **control);
+  } else {
+    driver = std::make_unique<VirtualDriver>(**testbed, **control);
+  }
+
+  std::uint32_t first_round = 0;
+  if (auto installed = install(**control, *driver, **testbed, std::move(plan).value(), first_round); !installed)
+    return std::move(installed).error();
+  RunReport report;
+  report.seed = config.seed;
+  report.islands.resize(config.network.islands.size());
+  const auto period = static_cast<std::uint32_t>(config.schedule.rounds.size());
+  const std::uint32_t rounds = config.rounds == 0 ? period : config.rounds;
+  Rounds runner(config, **testbed, *driver, deadline_ns);
+  report.exact = true;
+  for (std::uint32_t i = 0; i < rounds; ++i) {
+    const schedule::Round& cliques = config.schedule.rounds[i % period];
+    report.rounds.push_back(runner.run(first_round + i, cliques));
+    if (auto predicted = predict(config, cliques, report.rounds.back()); !predicted)
+      return std::move(predicted).error();
+    report.exact = report.exact && report.rounds.back().exact;
+    for (const Clique& clique : cliques.cliques)
+      for (const Rank rank : clique) report.islands[rank].update_bytes += config.update_bytes;
+    if (progress) progress(i + 1, rounds);
+  }
+  if (!runner.settle()) report.exact = false;
+  collect(**testbed, *driver, report);
+  return report;
+}
+
+}  // namespace tombolo::testbed
