@@ -25,7 +25,7 @@ std::uint64_t update_chunks(std::uint64_t update_elements, std::uint32_t chunk_e
 
 std::uint64_t LaneGeometry::lane_chunks(std::uint64_t update_elements) const {
   const std::uint64_t chunks = update_chunks(update_elements, chunk_elements);
-  return chunks <= lane ? 0 : (chunks - lane - 1) / lane_count + 1;
+  return chunks <= lane ? 1 : (chunks - lane - 1) / lane_count + 1;
 }
 
 RoundWindow::RoundWindow(const LaneGeometry& geometry, std::size_t max_members, std::size_t max_slots)
@@ -93,14 +93,6 @@ Admission RoundWindow::admit(std::size_t member, std::uint32_t index, const Fact
   return {last ? Admitted::kCompleted : Admitted::kHeld, DropReason::kNone};
 }
 
-DropReason RoundWindow::learn(const Facts& facts) {
-  if (!is_open_) return DropReason::kRoundClosed;
-  std::uint64_t total = 0;
-  const DropReason reason = check_facts(facts, total);
-  if (reason == DropReason::kNone) fix_facts(facts, total);
-  return reason;
-}
-
 std::span<const std::byte* const> RoundWindow::inputs(std::uint32_t index) const {
   CHECK(is_completed(index));
   return {data_.data() + slot_of(index) * max_members_, members_};
@@ -165,9 +157,10 @@ void RoundWindow::fix_facts(const Facts& facts, std::uint64_t total) {
   total_ = static_cast<std::uint32_t>(total);
 }
 
-/// The index lies in the lane: the chunk that it names begins inside the update.
+/// 0 for the one chunk of a lane that a small update does not reach.
 std::size_t RoundWindow::elements_of(std::uint32_t index, std::uint64_t update_elements) const {
   const std::uint64_t begin = std::uint64_t{geometry_.chunk_of(index)} * geometry_.chunk_elements;
+  if (begin >= update_elements) return 0;
   return static_cast<std::size_t>(std::min<std::uint64_t>(geometry_.chunk_elements, update_elements - begin));
 }
 

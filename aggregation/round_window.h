@@ -25,7 +25,9 @@ struct LaneGeometry {
   std::uint32_t chunk_of(std::uint32_t index) const { return index * lane_count + lane; }
   std::uint32_t index_of(std::uint32_t chunk) const { return chunk / lane_count; }
   bool owns(std::uint32_t chunk) const { return chunk % lane_count == lane; }
-  /// Chunks of this lane in an update of that many elements.
+  /// Chunks of this lane in an update of that many elements (above 0). At least one: where a small update
+  /// does not reach a lane, the lane carries one empty chunk, so that its round begins and ends like any
+  /// other.
   std::uint64_t lane_chunks(std::uint64_t update_elements) const;
 };
 
@@ -81,10 +83,6 @@ class RoundWindow {
   /// payload length), kDuplicateContribution.
   Admission admit(std::size_t member, std::uint32_t index, const Facts& facts, Input& input,
                   std::size_t payload_bytes, Nanoseconds now_ns);
-
-  /// Fixes the round's facts without a contribution, where a member knows them before any chunk arrives;
-  /// needed by a lane in which a small update has no chunk. kMismatch when they contradict the known ones.
-  DropReason learn(const Facts& facts);
 
   /// A completed slot's contributions in member order; valid until release(index).
   std::span<const std::byte* const> inputs(std::uint32_t index) const;

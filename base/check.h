@@ -15,8 +15,8 @@ namespace tombolo {
 }  // namespace tombolo
 
 /// Holds in release builds too.
-#define CHECK(expression)                                                  \
-  do {                                                                     \
-    if (!(expression)) [[unlikely]]                                        \
-      ::tombolo::check_failed(#expression, __FILE__, __LINE__);            \
+#define CHECK(expression)                                       \
+  do {                                                          \
+    if (!(expression)) [[unlikely]]                             \
+      ::tombolo::check_failed(#expression, __FILE__, __LINE__); \
   } while (false)

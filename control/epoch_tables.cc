@@ -171,8 +171,7 @@ Result<std::shared_ptr<const dataplane::EpochTable>> make_epoch_table(const Epoc
       if (!branch) return std::move(branch).error();
       specs.push_back({tree.id, std::move(branch).value()});
     }
-  auto forwarding =
-      multicast::ForwardingTable::build(specs, place.links.size(), table->islands.size());
+  auto forwarding = multicast::ForwardingTable::build(specs, place.links.size(), table->islands.size());
   if (!forwarding) return std::move(forwarding).error();
   table->forwarding = std::move(forwarding).value();
   return std::shared_ptr<const dataplane::EpochTable>(std::move(table));

@@ -22,18 +22,19 @@ struct EdgePlace {
   std::vector<Neighbour> links;
 };
 
-/// Turns a plan, which speaks of sites and ranks, into the tables of one edge, which speak of its links. The plan has
-/// passed schedule::check_plan. Errors: kInvalidInput, naming the site, island or tree that the edge has no link for.
+/// Turns a plan, which speaks of sites and ranks, into the tables of one edge, which speak of its links. The
+/// plan has passed schedule::check_plan. Errors: kInvalidInput, naming the site, island or tree that the edge
+/// has no link for.
 Result<std::shared_ptr<const dataplane::EpochTable>> make_epoch_table(const schedule::EpochPlan& plan,
                                                                       const EdgePlace& place);
 
 /// What an edge must reserve for a plan (invariant I4).
 struct EdgeNeeds {
-  std::vector<std::uint32_t> link_windows;    ///< By link: packets outstanding per lane, a power of two.
-  std::uint64_t cache_buffers = 0;            ///< Held for repair, over all links.
-  std::uint64_t slot_buffers = 0;             ///< Held in the slots of its fold points, two epochs live.
-  std::uint64_t receive_buffers = 0;          ///< On the way through.
-  std::uint32_t buffer_bytes = 0;             ///< One packet.
+  std::vector<std::uint32_t> link_windows;  ///< By link: packets outstanding per lane, a power of two.
+  std::uint64_t cache_buffers = 0;          ///< Held for repair, over all links.
+  std::uint64_t slot_buffers = 0;           ///< Held in the slots of its fold points, two epochs live.
+  std::uint64_t receive_buffers = 0;        ///< On the way through.
+  std::uint32_t buffer_bytes = 0;           ///< One packet.
 
   std::uint64_t buffers() const { return cache_buffers + slot_buffers + receive_buffers; }
   std::uint64_t bytes() const { return buffers() * buffer_bytes; }

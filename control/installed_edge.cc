@@ -12,7 +12,8 @@ namespace tombolo::control {
 Status InstalledEdge::stage(const schedule::EpochPlan& plan) {
   if (auto checked = schedule::check_plan(plan); !checked) return checked;
   if (plan.job != edge_.config().job)
-    return invalid_input(fmt::format("the plan is for job {}, the edge serves {}", plan.job, edge_.config().job));
+    return invalid_input(
+        fmt::format("the plan is for job {}, the edge serves {}", plan.job, edge_.config().job));
   if (plan.lane_count != edge_.config().lane_count)
     return invalid_input(
         fmt::format("the plan has {} lanes, the edge {}", plan.lane_count, edge_.config().lane_count));
@@ -24,8 +25,9 @@ Status InstalledEdge::stage(const schedule::EpochPlan& plan) {
                                to_string(edge_.config().links[i].address), needs.link_windows[i],
                                edge_.config().links[i].window_packets)};
   if (needs.buffers() > edge_.config().pool_buffers)
-    return Error{ErrorCode::kUnavailable, fmt::format("the plan needs {} packet buffers, the edge reserved {}",
-                                                      needs.buffers(), edge_.config().pool_buffers)};
+    return Error{ErrorCode::kUnavailable,
+                 fmt::format("the plan needs {} packet buffers, the edge reserved {}", needs.buffers(),
+                             edge_.config().pool_buffers)};
   auto table = make_epoch_table(plan, place_);
   if (!table) return std::move(table).error();
   // What commit will build must not be able to fail then, so it is built once now.

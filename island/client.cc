@@ -78,8 +78,7 @@ void Client::run() {
     const bool busy = endpoint_.counters().packets_in.get() != before || next_ns <= now_ns;
     lock.unlock();
     changed_.notify_all();
-    if (!busy)
-      std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(kIdleSleep, next_ns - now_ns)));
+    if (!busy) std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(kIdleSleep, next_ns - now_ns)));
     lock.lock();
   }
 }

@@ -12,8 +12,8 @@
 
 namespace tombolo::island {
 
-/// An endpoint with a thread that gives it its turns: what a program uses that wants to call, wait and forget. All
-/// calls are thread-safe.
+/// An endpoint with a thread that gives it its turns: what a program uses that wants to call, wait and
+/// forget. All calls are thread-safe.
 class Client {
  public:
   /// Starts the thread. The endpoint and the clock outlive the client.
@@ -28,8 +28,8 @@ class Client {
   bool cancel(Handle handle);
   bool drop(Handle handle);
 
-  /// Blocks until the operation has got at least that far, or has failed; nothing for an unknown handle or after stop().
-  /// `least` is kReady or kReleased.
+  /// Blocks until the operation has got at least that far, or has failed; nothing for an unknown handle or
+  /// after stop(). `least` is kReady or kReleased.
   std::optional<Outcome> wait(Handle handle, Stage least = Stage::kReady);
 
   /// Calls `use` between two turns.

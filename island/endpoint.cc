@@ -12,14 +12,15 @@ constexpr std::uint32_t kMaxLanes = 256;
 
 }  // namespace
 
-Result<std::unique_ptr<Endpoint>> Endpoint::create(const EndpointConfig& config, Port& port, BufferPool& pool) {
+Result<std::unique_ptr<Endpoint>> Endpoint::create(const EndpointConfig& config, Port& port,
+                                                   BufferPool& pool) {
   if (config.session == 0) return invalid_input("session: must not be 0");
   if (config.rank == wire::kNoRank) return invalid_input("rank: 65535 is reserved");
   if (config.lane_count == 0 || config.lane_count > kMaxLanes)
     return invalid_input(fmt::format("lane_count: {} is not in 1..{}", config.lane_count, kMaxLanes));
   if (!std::has_single_bit(config.window_packets) || config.window_packets <= link::Sender::kControlReserve)
-    return invalid_input(fmt::format("window_packets: {} is not a power of two above {}", config.window_packets,
-                                     link::Sender::kControlReserve));
+    return invalid_input(fmt::format("window_packets: {} is not a power of two above {}",
+                                     config.window_packets, link::Sender::kControlReserve));
   return std::unique_ptr<Endpoint>(new Endpoint(config, port, pool));
 }
 
@@ -48,6 +49,16 @@ Nanoseconds Endpoint::turn(Nanoseconds now_ns) {
       for (const aggregation::FoldPoint& point : view->points())
         next_ns = std::min(next_ns, point.next_deadline_ns());
   return next_ns;
+}
+
+bool Endpoint::can_start(std::uint32_t round) const {
+  EpochView* const view = view_for(round);
+  if (view == nullptr) return false;
+  const wire::Config& entry = view->entry_of(round);
+  for (std::uint16_t lane = 0; lane < view->lane_count(); ++lane)
+    for (std::size_t i = 0; i < entry.send_tree_count; ++i)
+      if (view->grants(lane).granted(entry.send_tree[i], round) == 0) return false;
+  return true;
 }
 
 bool Endpoint::connected() const {

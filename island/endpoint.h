@@ -23,8 +23,8 @@ struct EndpointConfig {
   std::uint16_t rank = 0;
   std::uint32_t session = 0;  ///< Grows with each restart; never 0.
   Address edge;
-  std::uint16_t lane_count = 4;           ///< The edge's; a configuration with another count is refused.
-  std::uint32_t window_packets = 1024;    ///< Outstanding towards the edge, per lane; a power of two.
+  std::uint16_t lane_count = 4;         ///< The edge's; a configuration with another count is refused.
+  std::uint32_t window_packets = 1024;  ///< Outstanding towards the edge, per lane; a power of two.
   Nanoseconds hello_interval_ns = 200 * kMillisecond;
   fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline;
 };
@@ -40,11 +40,11 @@ struct EndpointCounters {
 };
 
 /// An island's end of the protocol: joins its edge, learns the schedule, sends each update once (or once per
-/// destination without multicast) as grants and pace allow, and collects the results, or folds them itself when its
-/// edge does not.
+/// destination without multicast) as grants and pace allow, and collects the results, or folds them itself
+/// when its edge does not.
 ///
-/// One thread at a time. `turn` is the only step and never blocks; it knows no sockets and no clock. Calls may be made
-/// between turns.
+/// One thread at a time. `turn` is the only step and never blocks; it knows no sockets and no clock. Calls
+/// may be made between turns.
 class Endpoint {
  public:
   /// Operations that may be under way at once: those of two open rounds, and two more that wait.
@@ -60,8 +60,8 @@ class Endpoint {
   /// What became of it so far; nullptr when the handle is unknown.
   const Outcome* poll(Handle handle) const;
 
-  /// Ends the operation with an error; others fail by their deadline, or go on if they had everything. False when it
-  /// was finished.
+  /// Ends the operation with an error; others fail by their deadline, or go on if they had everything. False
+  /// when it was finished.
   bool cancel(Handle handle, Nanoseconds now_ns);
 
   /// Forgets a finished operation. Its buffers are not used after this; false while it is under way.
@@ -73,6 +73,9 @@ class Endpoint {
   /// Newest epoch whose configuration is whole; 0: none yet.
   std::uint32_t epoch() const { return views_[0] ? views_[0]->epoch() : 0; }
   bool connected() const;
+  /// Whether all receivers of this island's trees have slots for the round, so that an operation starts to
+  /// send at once.
+  bool can_start(std::uint32_t round) const;
   const EndpointCounters& counters() const { return counters_; }
 
  private:
@@ -112,10 +115,11 @@ class Endpoint {
   // endpoint_fold.cc: without edge aggregation.
   void advance_folds(Nanoseconds now_ns);
   void contribute_own(aggregation::FoldPoint& point, aggregation::OpenRound& round, Nanoseconds now_ns);
-  void fold_chunk(aggregation::OpenRound& round, Operation& operation, std::uint32_t index, Nanoseconds now_ns);
+  void fold_chunk(aggregation::OpenRound& round, Operation& operation, std::uint32_t index,
+                  Nanoseconds now_ns);
   void grant_slots(EpochView& view, std::uint16_t lane, aggregation::OpenRound& round, Nanoseconds now_ns);
-  void end_fold(EpochView& view, std::uint16_t lane, aggregation::OpenRound& round, wire::RoundOutcome outcome,
-                Nanoseconds now_ns);
+  void end_fold(EpochView& view, std::uint16_t lane, aggregation::OpenRound& round,
+                wire::RoundOutcome outcome, Nanoseconds now_ns);
 
   // endpoint_send.cc
   Nanoseconds send_contributions(Nanoseconds now_ns);
@@ -129,20 +133,21 @@ class Endpoint {
   wire::Header make_header(wire::Type type, std::uint32_t epoch) const;
   bool send_sequenced(std::uint16_t lane, wire::Header& header, const std::byte* payload,
                       std::uint32_t payload_bytes, Nanoseconds now_ns);
-  void send_body(std::uint16_t lane, wire::Header& header, std::span<const std::byte> body, Nanoseconds now_ns);
-  void transmit(std::uint16_t lane, wire::Header& header, const std::byte* payload, std::uint32_t payload_bytes,
-                BufferRef keep, Nanoseconds now_ns);
+  void send_body(std::uint16_t lane, wire::Header& header, std::span<const std::byte> body,
+                 Nanoseconds now_ns);
+  void transmit(std::uint16_t lane, wire::Header& header, const std::byte* payload,
+                std::uint32_t payload_bytes, BufferRef keep, Nanoseconds now_ns);
   void flush(Nanoseconds now_ns);
 
   EndpointConfig config_;
   Port& port_;
   BufferPool& pool_;
-  std::vector<link::Peer> peers_;                    ///< The edge, once per lane.
-  std::array<std::unique_ptr<EpochView>, 2> views_;  ///< Whole ones, newest first.
-  std::unique_ptr<EpochView> joining_;               ///< The one whose entries are coming in.
-  std::uint32_t announced_epoch_ = 0;                ///< Newest epoch that the edge spoke of.
-  std::uint32_t asked_entry_ = 0;                    ///< The first entry that the last JOIN asked for.
-  Nanoseconds join_ns_ = 0;                          ///< When to ask again.
+  std::vector<link::Peer> peers_;                       ///< The edge, once per lane.
+  std::array<std::unique_ptr<EpochView>, 2> views_;     ///< Whole ones, newest first.
+  std::unique_ptr<EpochView> joining_;                  ///< The one whose entries are coming in.
+  std::uint32_t announced_epoch_ = 0;                   ///< Newest epoch that the edge spoke of.
+  std::uint32_t asked_entry_ = 0;                       ///< The first entry that the last JOIN asked for.
+  Nanoseconds join_ns_ = 0;                             ///< When to ask again.
   std::vector<std::unique_ptr<Operation>> operations_;  ///< By round, ascending.
   std::uint64_t next_handle_ = 1;
   link::Pacer pacer_;

@@ -37,7 +37,8 @@ void Endpoint::contribute_own(FoldPoint& point, OpenRound& round, Nanoseconds no
   for (const auto& candidate : operations_)
     if (candidate->request.round == number && candidate->outcome.stage == Stage::kRunning)
       operation = candidate.get();
-  if (operation == nullptr || operation->view == nullptr || &operation->view->points()[point.geometry().lane] != &point)
+  if (operation == nullptr || operation->view == nullptr ||
+      &operation->view->points()[point.geometry().lane] != &point)
     return;
   const aggregation::Facts facts{operation->request.count, operation->request.format,
                                  operation->request.operation};
@@ -66,10 +67,12 @@ void Endpoint::fold_chunk(OpenRound& round, Operation& operation, std::uint32_t 
   const std::size_t members = window.members();
   window.release(index);
   if (!operation.mark_result(chunk)) return;
-  take_result(operation, chunk, members == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << members) - 1, now_ns);
+  take_result(operation, chunk, members == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << members) - 1,
+              now_ns);
 }
 
-/// Tells each source, by way of the edge, how far it may send. What finds no room is tried again in a later turn.
+/// Tells each source, by way of the edge, how far it may send. What finds no room is tried again in a later
+/// turn.
 void Endpoint::grant_slots(EpochView& view, std::uint16_t lane, OpenRound& round, Nanoseconds now_ns) {
   if (!peers_[lane].up()) return;
   const aggregation::RoundWindow& window = round.window;

@@ -24,13 +24,15 @@ std::vector<std::uint16_t> ranks_of(const wire::Config& entry, std::uint64_t mem
 
 Result<Handle> Endpoint::allreduce_async(const Allreduce& request, Nanoseconds now_ns) {
   if (request.input == nullptr || request.output == nullptr || request.count == 0)
-    return invalid_input(fmt::format("round {}: input, output and a count above 0 are needed", request.round));
+    return invalid_input(
+        fmt::format("round {}: input, output and a count above 0 are needed", request.round));
   if (!fold::is_supported(request.format, request.operation))
     return invalid_input(fmt::format("round {}: this format and operation cannot be folded", request.round));
   const std::size_t bytes = fold::payload_bytes(request.format, request.count);
   const bool apart = request.input + bytes <= request.output || request.output + bytes <= request.input;
   if (request.input != request.output && !apart)
-    return invalid_input(fmt::format("round {}: input and output overlap without being the same", request.round));
+    return invalid_input(
+        fmt::format("round {}: input and output overlap without being the same", request.round));
   if (!operations_.empty() && request.round <= operations_.back()->request.round)
     return invalid_input(fmt::format("round {}: round {} was started before it", request.round,
                                      operations_.back()->request.round));
@@ -77,8 +79,9 @@ Operation* Endpoint::find_round(std::uint32_t epoch, std::uint32_t round) const 
   return nullptr;
 }
 
-/// Ties waiting operations to the epoch that their round belongs to. One that was tied to an older epoch and has sent
-/// nothing moves on with it; one that has sent fails, because no round is ever mixed from two epochs (invariant I3).
+/// Ties waiting operations to the epoch that their round belongs to. One that was tied to an older epoch and
+/// has sent nothing moves on with it; one that has sent fails, because no round is ever mixed from two epochs
+/// (invariant I3).
 void Endpoint::bind_operations(Nanoseconds now_ns) {
   for (const auto& operation : operations_) {
     if (operation->outcome.finished() || !views_[0]) continue;
@@ -92,7 +95,8 @@ void Endpoint::bind_operations(Nanoseconds now_ns) {
       continue;
     }
     if (operation->view != nullptr && operation->outcome.first_send_ns != 0) {
-      fail(*operation, ErrorCode::kFailed, fmt::format("epoch {} took the round over", view->epoch()), now_ns);
+      fail(*operation, ErrorCode::kFailed, fmt::format("epoch {} took the round over", view->epoch()),
+           now_ns);
       continue;
     }
     operation->bind(*view, now_ns);
@@ -197,7 +201,8 @@ void Endpoint::release_memory(const Operation& operation, Nanoseconds now_ns) {
   if (operation.view == nullptr) return;
   EpochView& view = *operation.view;
   for (std::uint16_t lane = 0; lane < view.points().size(); ++lane)
-    if (aggregation::OpenRound* const round = view.points()[lane].find(operation.request.round); round != nullptr)
+    if (aggregation::OpenRound* const round = view.points()[lane].find(operation.request.round);
+        round != nullptr)
       end_fold(view, lane, *round, wire::RoundOutcome::kAbandoned, now_ns);
   for (link::Peer& peer : peers_) peer.sender().forget(operation.view->epoch(), operation.request.round);
 }

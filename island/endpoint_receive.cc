@@ -42,23 +42,36 @@ DropReason Endpoint::handle(RxPacket& packet, Nanoseconds now_ns) {
     return reason;
   if (wire::is_sequenced(header.packet_type())) return handle_sequenced(header, packet, now_ns);
   switch (header.packet_type()) {
-    case wire::Type::kFeedback: return on_feedback(header, payload, now_ns);
-    case wire::Type::kConfig: return on_config(header, payload, now_ns);
-    default: return DropReason::kUnsupportedType;
+    case wire::Type::kFeedback:
+      return on_feedback(header, payload, now_ns);
+    case wire::Type::kConfig:
+      return on_config(header, payload, now_ns);
+    default:
+      return DropReason::kUnsupportedType;
   }
 }
 
 DropReason Endpoint::handle_sequenced(const wire::Header& header, RxPacket& packet, Nanoseconds now_ns) {
   link::Receiver& receiver = peers_[header.lane].receiver();
-  if (const DropReason reason = receiver.check(header.link_sequence); reason != DropReason::kNone) return reason;
+  if (const DropReason reason = receiver.check(header.link_sequence); reason != DropReason::kNone)
+    return reason;
   const std::span<const std::byte> payload(packet.buffer.data() + kHeaderBytes, header.payload_bytes);
   DropReason reason = DropReason::kUnsupportedType;
   switch (header.packet_type()) {
-    case wire::Type::kResult: reason = on_result(header, payload, now_ns); break;
-    case wire::Type::kContribution: reason = on_contribution(header, packet, now_ns); break;
-    case wire::Type::kGrant: reason = on_grant(header, now_ns); break;
-    case wire::Type::kRoundEnd: reason = on_round_end(header, now_ns); break;
-    default: break;
+    case wire::Type::kResult:
+      reason = on_result(header, payload, now_ns);
+      break;
+    case wire::Type::kContribution:
+      reason = on_contribution(header, packet, now_ns);
+      break;
+    case wire::Type::kGrant:
+      reason = on_grant(header, now_ns);
+      break;
+    case wire::Type::kRoundEnd:
+      reason = on_round_end(header, now_ns);
+      break;
+    default:
+      break;
   }
   if (!comes_again(reason, header)) receiver.mark(header.link_sequence);
   return reason;
@@ -126,9 +139,10 @@ DropReason Endpoint::on_result(const wire::Header& header, std::span<const std::
   if (operation == nullptr) return DropReason::kRoundClosed;
   const std::uint64_t chunk = header.chunk;
   if (chunk >= operation->chunks() || chunk % peers_.size() != header.lane) return DropReason::kMismatch;
-  const bool fits = static_cast<wire::Format>(header.format) == operation->request.format &&
-                    static_cast<wire::Operation>(header.operation) == operation->request.operation &&
-                    payload.size() == fold::payload_bytes(operation->request.format, operation->elements(chunk));
+  const bool fits =
+      static_cast<wire::Format>(header.format) == operation->request.format &&
+      static_cast<wire::Operation>(header.operation) == operation->request.operation &&
+      payload.size() == fold::payload_bytes(operation->request.format, operation->elements(chunk));
   if (!fits) return DropReason::kMismatch;
   if (!operation->mark_result(chunk)) return DropReason::kDuplicateContribution;
   if (!payload.empty()) std::memcpy(operation->output(chunk), payload.data(), payload.size());
@@ -183,8 +197,8 @@ DropReason Endpoint::on_contribution(const wire::Header& header, RxPacket& packe
   const aggregation::Facts facts{header.specific, static_cast<wire::Format>(header.format),
                                  static_cast<wire::Operation>(header.operation)};
   aggregation::Input input{packet.buffer.data() + kHeaderBytes, packet.buffer.share()};
-  const auto admitted = point.admit(header.round, header.rank, header.chunk, facts, input, header.payload_bytes,
-                                    now_ns);
+  const auto admitted =
+      point.admit(header.round, header.rank, header.chunk, facts, input, header.payload_bytes, now_ns);
   if (!admitted.admission.taken()) return admitted.admission.reason;
   Operation* const operation = find_round(header.epoch, header.round);
   if (operation != nullptr) operation->outcome.payload_bytes_received += header.payload_bytes;

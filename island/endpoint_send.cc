@@ -84,7 +84,8 @@ Nanoseconds Endpoint::speak(Nanoseconds now_ns) {
     if (peer.feedback_due(now_ns)) send_feedback(lane, now_ns);
     next_ns = std::min(next_ns, peer.next_timer_ns());
   }
-  const bool behind = announced_epoch_ != 0 && (!views_[0] || serial_before(views_[0]->epoch(), announced_epoch_));
+  const bool behind =
+      announced_epoch_ != 0 && (!views_[0] || serial_before(views_[0]->epoch(), announced_epoch_));
   if (!behind || !peers_[0].up()) return next_ns;
   if (now_ns >= join_ns_) send_join(now_ns);
   return std::min(next_ns, join_ns_);

@@ -11,7 +11,8 @@
 
 namespace tombolo::island {
 
-/// One epoch as its edge told this island (CONFIG, one schedule entry at a time), and the island's state in it.
+/// One epoch as its edge told this island (CONFIG, one schedule entry at a time), and the island's state in
+/// it.
 class EpochView {
  public:
   /// `first` may be any entry of the epoch; it fixes the period and what all entries share.

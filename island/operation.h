@@ -15,16 +15,17 @@ namespace tombolo::island {
 /// What an island asks for: its part in one round. See README.md for what the values must be.
 struct Allreduce {
   std::uint32_t round = 0;
-  const std::byte* input = nullptr;  ///< Unchanged until released, unless `output` is the same memory (see below).
-  std::byte* output = nullptr;       ///< Same size. May be `input`: the library then works on a copy of the input.
-  std::uint64_t count = 0;           ///< Elements, at least 1.
+  const std::byte* input =
+      nullptr;                  ///< Unchanged until released, unless `output` is the same memory (see below).
+  std::byte* output = nullptr;  ///< Same size. May be `input`: the library then works on a copy of the input.
+  std::uint64_t count = 0;      ///< Elements, at least 1.
   wire::Format format = wire::Format::kFp32;
   wire::Operation operation = wire::Operation::kMean;
-  Nanoseconds deadline_ns = 0;       ///< From the call on; 0: the epoch's, counted from when the round can start.
+  Nanoseconds deadline_ns = 0;  ///< From the call on; 0: the epoch's, counted from when the round can start.
 };
 
 enum class Stage : std::uint8_t {
-  kWaiting,   ///< For the epoch's configuration, or for grants; nothing was sent.
+  kWaiting,  ///< For the epoch's configuration, or for grants; nothing was sent.
   kRunning,
   kReady,     ///< The result is in `output`; the input may still be needed.
   kReleased,  ///< Every member's edge has all of this island's chunks: the input is the caller's again.
@@ -37,8 +38,8 @@ struct Outcome {
   std::uint32_t epoch = 0;
   std::vector<std::uint16_t> contributors;  ///< Ranks whose updates are in the result, in fold order.
   std::vector<std::uint16_t> missing;       ///< Ranks that a failed round lacked, as far as known.
-  bool failed_elsewhere = false;            ///< Ready here, but another member's round failed: it must resynchronise.
-  std::uint64_t payload_bytes_sent = 0;     ///< First transmissions.
+  bool failed_elsewhere = false;  ///< Ready here, but another member's round failed: it must resynchronise.
+  std::uint64_t payload_bytes_sent = 0;  ///< First transmissions.
   std::uint64_t payload_bytes_received = 0;
   Nanoseconds called_ns = 0;
   Nanoseconds first_send_ns = 0;
@@ -65,7 +66,9 @@ class Operation {
   std::byte* output(std::uint64_t chunk) const { return request.output + offset(chunk); }
 
   /// The next chunk to send on send tree `position` in `lane`, in lane indexes.
-  std::uint32_t& cursor(std::size_t position, std::uint16_t lane) { return cursors_[position * lanes_ + lane]; }
+  std::uint32_t& cursor(std::size_t position, std::uint16_t lane) {
+    return cursors_[position * lanes_ + lane];
+  }
   /// The next chunk of its own that an island which folds itself has not folded, in lane indexes.
   std::uint32_t& own_cursor(std::uint16_t lane) { return own_cursors_[lane]; }
   std::uint32_t lane_chunks(std::uint16_t lane) const;
@@ -81,9 +84,9 @@ class Operation {
   const std::uint64_t id;
   const Allreduce request;
   EpochView* view = nullptr;
-  const wire::Config* entry = nullptr;   ///< Of the view.
-  std::uint64_t late = 0;                ///< Members that the fold point waits for, as last told.
-  std::uint64_t missing = 0;             ///< Members that lanes of a failed round reported.
+  const wire::Config* entry = nullptr;  ///< Of the view.
+  std::uint64_t late = 0;               ///< Members that the fold point waits for, as last told.
+  std::uint64_t missing = 0;            ///< Members that lanes of a failed round reported.
   Nanoseconds deadline_at_ns = kNever;
   Outcome outcome;
 

@@ -23,14 +23,15 @@ inline constexpr std::size_t kBurst = 32;
 
 /// A datagram that arrived: bytes [0, bytes) of `buffer`, not validated.
 struct RxPacket {
-  Address from;               ///< Base address of the sender: its source port minus the lane.
-  std::uint16_t lane = 0;     ///< Destination port minus this node's base port.
-  std::uint32_t bytes = 0;    ///< Header and payload, without framing.
+  Address from;             ///< Base address of the sender: its source port minus the lane.
+  std::uint16_t lane = 0;   ///< Destination port minus this node's base port.
+  std::uint32_t bytes = 0;  ///< Header and payload, without framing.
   BufferRef buffer;
 };
 
 /// A datagram to send: a header of its own and a payload that others may share.
-/// `payload` points into `keep`'s buffer, or into memory that outlives the transmit call when `keep` is empty.
+/// `payload` points into `keep`'s buffer, or into memory that outlives the transmit call when `keep` is
+/// empty.
 struct TxPacket {
   Address to;
   std::uint16_t lane = 0;

@@ -11,7 +11,8 @@ using SiteId = std::uint16_t;
 using Rank = std::uint16_t;
 inline constexpr std::uint16_t kNoTreeId = 0xffff;
 
-/// One site's part in a tree: packets come from `parent` and go on to `children` and to the `deliver` islands.
+/// One site's part in a tree: packets come from `parent` and go on to `children` and to the `deliver`
+/// islands.
 struct TreeHop {
   SiteId site = 0;
   SiteId parent = 0;             ///< Equal to `site` at the root, where the source island is the parent.
@@ -55,19 +56,19 @@ struct PlannedLink {
   std::uint64_t load_bps = 0;  ///< Wire bit rate, framing included.
 };
 
-/// Everything an epoch says, for the whole network, compiled from topology, schedule and capabilities. Plain data:
-/// control turns it into each edge's lookup tables. Immutable once made.
+/// Everything an epoch says, for the whole network, compiled from topology, schedule and capabilities. Plain
+/// data: control turns it into each edge's lookup tables. Immutable once made.
 struct EpochPlan {
   std::uint16_t job = 0;
   std::uint32_t epoch = 0;  ///< Never 0, never reused.
   bool multicast = true;
   bool edge_aggregation = true;
-  std::uint32_t chunk_elements = 0;      ///< fp32 elements of a chunk; a multiple of 32.
+  std::uint32_t chunk_elements = 0;  ///< fp32 elements of a chunk; a multiple of 32.
   std::uint16_t lane_count = 0;
-  std::uint64_t deadline_ns = 0;         ///< A round's longest life at a fold point.
-  std::vector<std::string> site_names;   ///< By SiteId.
-  std::vector<PlannedIsland> islands;    ///< By rank.
-  std::vector<PlannedEntry> entries;     ///< The period: round r of the epoch uses entry r mod period.
+  std::uint64_t deadline_ns = 0;        ///< A round's longest life at a fold point.
+  std::vector<std::string> site_names;  ///< By SiteId.
+  std::vector<PlannedIsland> islands;   ///< By rank.
+  std::vector<PlannedEntry> entries;    ///< The period: round r of the epoch uses entry r mod period.
   std::vector<PlannedTree> trees;
   std::vector<PlannedLink> links;
 };

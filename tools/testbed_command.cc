@@ -86,7 +86,8 @@ Result<RunConfig> make_config(const Options& options) {
   config.schedule = std::move(schedule).value();
   const auto bytes = parse_bytes(options.bytes);
   if (!bytes) return Error(bytes.error()).within("--bytes");
-  const double scaled = std::floor(static_cast<double>(*bytes) * options.scale / sizeof(float)) * sizeof(float);
+  const double scaled =
+      std::floor(static_cast<double>(*bytes) * options.scale / sizeof(float)) * sizeof(float);
   if (scaled < sizeof(float) || scaled > 4e9)
     return invalid_input(
         fmt::format("--bytes, --scale: {} x {} is not between one fp32 element and 4 GB; "
@@ -136,25 +137,26 @@ void print_rounds(const RunReport& report) {
 }
 
 void print_islands(const RunReport& report) {
-  fmt::print("\n{:>6}  {:>10}  {:>10}  {:>10}  {:>12}  {:>12}\n", "island", "updates", "bytes out", "bytes in",
-             "out / update", "in / update");
+  fmt::print("\n{:>6}  {:>10}  {:>10}  {:>10}  {:>12}  {:>12}\n", "island", "updates", "bytes out",
+             "bytes in", "out / update", "in / update");
   for (const testbed::IslandReport& island : report.islands) {
     const double updates = static_cast<double>(island.update_bytes);
     const auto share = [updates](std::uint64_t bytes) {
       return updates == 0 ? std::string("-") : fmt::format("{:.3f}", static_cast<double>(bytes) / updates);
     };
-    fmt::print("{:>6}  {:>10}  {:>10}  {:>10}  {:>12}  {:>12}\n", island.site, format_bytes(island.update_bytes),
-               format_bytes(island.tx_bytes), format_bytes(island.rx_bytes), share(island.tx_bytes),
-               share(island.rx_bytes));
+    fmt::print("{:>6}  {:>10}  {:>10}  {:>10}  {:>12}  {:>12}\n", island.site,
+               format_bytes(island.update_bytes), format_bytes(island.tx_bytes),
+               format_bytes(island.rx_bytes), share(island.tx_bytes), share(island.rx_bytes));
   }
 }
 
 void print_report(const Options& options, const RunConfig& config, const RunReport& report) {
-  fmt::print("{}, profile {}, scale {}, schedule {}, {} per island ({} at this scale), multicast {}, "
-             "aggregation {}, {} time, seed {}\n\n",
-             config.network.name, options.profile, options.scale, config.schedule.name, options.bytes,
-             format_bytes(config.update_bytes), options.multicast ? "on" : "off", options.aggregation,
-             options.real_time ? "real" : "virtual", report.seed);
+  fmt::print(
+      "{}, profile {}, scale {}, schedule {}, {} per island ({} at this scale), multicast {}, "
+      "aggregation {}, {} time, seed {}\n\n",
+      config.network.name, options.profile, options.scale, config.schedule.name, options.bytes,
+      format_bytes(config.update_bytes), options.multicast ? "on" : "off", options.aggregation,
+      options.real_time ? "real" : "virtual", report.seed);
   print_rounds(report);
   print_islands(report);
   fmt::print("\nreplication: {} copies, {} not copied; repaired: {} packets\n", report.copies,
@@ -223,7 +225,8 @@ int run_testbed(const Options& options) {
 void add_testbed_command(CLI::App& app, int& exit_code) {
   CLI::App* const testbed = app.add_subcommand("testbed", "Run islands and edges over an emulated WAN");
   testbed->require_subcommand(1);
-  CLI::App* const run = testbed->add_subcommand("run", "Run rounds in one process and check every result to the bit");
+  CLI::App* const run =
+      testbed->add_subcommand("run", "Run rounds in one process and check every result to the bit");
   auto options = std::make_shared<Options>();
   run->add_option("topology", options->topology, "Topology file")->required();
   run->add_option("--profile", options->profile, "Profile of the topology")->required();
@@ -246,15 +249,19 @@ void add_testbed_command(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   run->add_option("--loss", options->losses, "LINK=PROBABILITY, both directions; may be repeated");
   run->add_option("--seed", options->seed, "Of data, losses and delays")->capture_default_str();
-  run->add_option("--workers", options->workers, "Workers of each edge; divides the lanes")->capture_default_str();
+  run->add_option("--workers", options->workers, "Workers of each edge; divides the lanes")
+      ->capture_default_str();
   run->add_option("--receive-queues", options->receive_queues,
                   "Of each edge's ports; fewer than workers: lanes are handed over; 0: as many")
       ->capture_default_str();
-  run->add_option("--lanes", options->lanes, "Lanes of the epoch")->capture_default_str()->check(CLI::Range(1, 256));
+  run->add_option("--lanes", options->lanes, "Lanes of the epoch")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 256));
   run->add_option("--deadline", options->deadline_s, "Seconds until a round fails; 0: ten times the model's")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 86400.0));
-  run->add_flag("--real-time", options->real_time, "Threads and the machine's clock; default is virtual time");
+  run->add_flag("--real-time", options->real_time,
+                "Threads and the machine's clock; default is virtual time");
   add_json(*run, options->json);
   run->callback([options, &exit_code] { exit_code = run_testbed(*options); });
 }

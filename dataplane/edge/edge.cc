@@ -19,10 +19,12 @@ Status check(const EdgeConfig& config, std::size_t ports) {
   if (config.lane_count == 0 || config.lane_count > kMaxLanes)
     return invalid_input(fmt::format("lane_count: {} is not in 1..{}", config.lane_count, kMaxLanes));
   if (config.workers == 0 || config.lane_count % config.workers != 0)
-    return invalid_input(fmt::format("workers: {} does not divide {} lanes", config.workers, config.lane_count));
+    return invalid_input(
+        fmt::format("workers: {} does not divide {} lanes", config.workers, config.lane_count));
   if (config.receive_queues == 0) return invalid_input("receive_queues: must not be 0");
   if (config.links.empty() || config.links.size() > multicast::kMaxLinks)
-    return invalid_input(fmt::format("links: {} of them, not 1..{}", config.links.size(), multicast::kMaxLinks));
+    return invalid_input(
+        fmt::format("links: {} of them, not 1..{}", config.links.size(), multicast::kMaxLinks));
   for (const EdgeLink& link : config.links) {
     const std::string where = fmt::format("link to {}", to_string(link.address));
     if (link.port >= ports) return invalid_input(fmt::format("{}: there is no port {}", where, link.port));
@@ -49,7 +51,8 @@ Edge::Edge(const EdgeConfig& config, std::span<Port* const> ports, BufferPool& p
   for (std::uint32_t i = 0; i < count * count; ++i)
     hand_overs_.push_back(std::make_unique<HandOverQueue>(kHandOverPackets));
   for (std::uint32_t index = 0; index < count; ++index) {
-    for (Port* const port : ports) transmitters_[index].push_back(std::make_unique<Transmitter>(*port, index));
+    for (Port* const port : ports)
+      transmitters_[index].push_back(std::make_unique<Transmitter>(*port, index));
     const std::size_t lanes = config.lane_count / count;
     installations_.push_back(std::make_unique<InstallQueue>(lanes * kInstallationsPerLane));
     retired_.push_back(std::make_unique<InstallQueue>(lanes * kInstallationsPerLane));
@@ -79,8 +82,7 @@ Edge::Edge(const EdgeConfig& config, std::span<Port* const> ports, BufferPool& p
 
 Edge::~Edge() {
   // Workers have stopped: what is still under way in either direction is freed here.
-  for (auto& queue : installations_)
-    queue->consume_all([](const Installation& left) { delete left.epoch; });
+  for (auto& queue : installations_) queue->consume_all([](const Installation& left) { delete left.epoch; });
   collect_retired();
   for (auto& queue : hand_overs_)
     queue->consume_all([](const HandOver& left) { BufferRef::adopt(left.buffer).reset(); });
@@ -89,11 +91,11 @@ Edge::~Edge() {
 Status Edge::install(std::shared_ptr<const EpochTable> table, std::uint32_t first_round) {
   collect_retired();
   if (!can_install())
-    return Error{ErrorCode::kUnavailable,
-                 fmt::format("epochs {} and {} are live; {} still has rounds open", older_epoch_, newest_epoch_,
-                             older_epoch_)};
+    return Error{ErrorCode::kUnavailable, fmt::format("epochs {} and {} are live; {} still has rounds open",
+                                                      older_epoch_, newest_epoch_, older_epoch_)};
   if (table->lane_count != config_.lane_count)
-    return invalid_input(fmt::format("the epoch has {} lanes, the edge {}", table->lane_count, config_.lane_count));
+    return invalid_input(
+        fmt::format("the epoch has {} lanes, the edge {}", table->lane_count, config_.lane_count));
   std::vector<std::unique_ptr<LaneEpoch>> epochs;
   for (std::uint16_t lane = 0; lane < config_.lane_count; ++lane) {
     auto epoch = LaneEpoch::create(table, first_round, lane);
@@ -110,7 +112,8 @@ Status Edge::install(std::shared_ptr<const EpochTable> table, std::uint32_t firs
 bool Edge::can_install() const {
   for (const auto& worker : workers_)
     for (const auto& lane : worker->lanes()) {
-      if (lane->counters().newest_epoch.get() != newest_epoch_) return false;  // The last one is not taken up yet.
+      if (lane->counters().newest_epoch.get() != newest_epoch_)
+        return false;  // The last one is not taken up yet.
       if (older_epoch_ != 0 && lane->counters().drained_epoch.get() != older_epoch_) return false;
     }
   return true;
@@ -167,8 +170,7 @@ EdgeTotals Edge::totals() const {
 }
 
 void Edge::collect_retired() {
-  for (auto& queue : retired_)
-    queue->consume_all([](const Installation& old) { delete old.epoch; });
+  for (auto& queue : retired_) queue->consume_all([](const Installation& old) { delete old.epoch; });
 }
 
 }  // namespace tombolo::dataplane

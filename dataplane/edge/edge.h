@@ -22,7 +22,7 @@ struct EdgeConfig {
   std::uint32_t receive_queues = 1;  ///< Of each port; workers behind that get their packets by hand-over.
   Nanoseconds hello_interval_ns = 200 * kMillisecond;
   fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline;
-  std::uint64_t pool_buffers = 0;    ///< Packet buffers in the pool: what plans are checked against.
+  std::uint64_t pool_buffers = 0;  ///< Packet buffers in the pool: what plans are checked against.
   std::vector<EdgeLink> links;
 };
 
@@ -40,11 +40,13 @@ struct EdgeTotals {
   std::uint64_t handed_over = 0;
 };
 
-/// An edge: its lanes, spread over its workers, and the way in for control. Ports and the pool are the caller's and
-/// outlive it. `install` and the reading functions are for one control thread; `worker(i).turn` for worker i's thread.
+/// An edge: its lanes, spread over its workers, and the way in for control. Ports and the pool are the
+/// caller's and outlive it. `install` and the reading functions are for one control thread; `worker(i).turn`
+/// for worker i's thread.
 class Edge {
  public:
-  /// Errors: kInvalidInput, naming the field (no lane, workers that do not divide the lanes, a link to no port, ...).
+  /// Errors: kInvalidInput, naming the field (no lane, workers that do not divide the lanes, a link to no
+  /// port, ...).
   static Result<std::unique_ptr<Edge>> create(const EdgeConfig& config, std::span<Port* const> ports,
                                               BufferPool& pool);
   ~Edge();
@@ -79,7 +81,7 @@ class Edge {
 
   EdgeConfig config_;
   std::vector<std::vector<std::unique_ptr<Transmitter>>> transmitters_;  ///< By worker and port.
-  std::vector<std::unique_ptr<HandOverQueue>> hand_overs_;  ///< From worker i to j at i * n + j.
+  std::vector<std::unique_ptr<HandOverQueue>> hand_overs_;               ///< From worker i to j at i * n + j.
   std::vector<std::unique_ptr<InstallQueue>> installations_;
   std::vector<std::unique_ptr<InstallQueue>> retired_;
   std::vector<std::unique_ptr<Worker>> workers_;

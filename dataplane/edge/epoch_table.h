@@ -18,13 +18,13 @@ struct SendEntry {
 /// An island behind this edge.
 struct LocalIsland {
   std::uint16_t rank = 0;
-  std::uint8_t link = 0;                                ///< Its access link at this edge.
-  std::vector<aggregation::MemberEntry> members;        ///< By schedule entry.
-  std::vector<SendEntry> sends;                         ///< By schedule entry.
+  std::uint8_t link = 0;                          ///< Its access link at this edge.
+  std::vector<aggregation::MemberEntry> members;  ///< By schedule entry.
+  std::vector<SendEntry> sends;                   ///< By schedule entry.
 };
 
-/// One epoch as one edge needs it: lookup tables, built by control from the installed plan. Immutable; shared by
-/// all lanes of the edge.
+/// One epoch as one edge needs it: lookup tables, built by control from the installed plan. Immutable; shared
+/// by all lanes of the edge.
 struct EpochTable {
   std::uint16_t job = 0;
   std::uint32_t epoch = 0;  ///< Never 0.

@@ -20,10 +20,10 @@ namespace tombolo::dataplane {
 /// A neighbour of the edge: another edge, or an island.
 struct EdgeLink {
   Address address;
-  std::uint8_t port = 0;                    ///< Index of the port that leads there.
+  std::uint8_t port = 0;  ///< Index of the port that leads there.
   bool is_island = false;
-  Nanoseconds rtt_ns = kMillisecond;        ///< Until it is measured.
-  std::uint32_t window_packets = 1024;      ///< Per lane; a power of two. What 3 x rate x RTT needs.
+  Nanoseconds rtt_ns = kMillisecond;    ///< Until it is measured.
+  std::uint32_t window_packets = 1024;  ///< Per lane; a power of two. What 3 x rate x RTT needs.
 };
 
 struct LaneConfig {
@@ -38,16 +38,16 @@ struct LaneConfig {
 struct LaneCounters {
   DropCounters drops;
   Counter packets_in;
-  Counter contributions;      ///< Used: folded or forwarded.
-  Counter folds;              ///< Chunks finished and sent to an island.
+  Counter contributions;  ///< Used: folded or forwarded.
+  Counter folds;          ///< Chunks finished and sent to an island.
   Counter repairs_sent;
-  Counter rounds_complete;    ///< Rounds of local fold points, by outcome.
+  Counter rounds_complete;  ///< Rounds of local fold points, by outcome.
   Counter rounds_failed;
-  Counter highest_opened;     ///< Highest round opened here, plus one; 0: none.
-  Counter drained_epoch;      ///< Newest epoch that is over here.
-  Counter newest_epoch;       ///< Newest committed epoch.
-  Counter links_up;           ///< Peers that are up.
-  Counter peer_commit;        ///< Newer epoch that a peer edge committed; its first round in the upper half.
+  Counter highest_opened;  ///< Highest round opened here, plus one; 0: none.
+  Counter drained_epoch;   ///< Newest epoch that is over here.
+  Counter newest_epoch;    ///< Newest committed epoch.
+  Counter links_up;        ///< Peers that are up.
+  Counter peer_commit;     ///< Newer epoch that a peer edge committed; its first round in the upper half.
 };
 
 /// What a peer told of a newer epoch: it was committed, and from which round on.
@@ -56,13 +56,14 @@ struct PeerCommit {
   std::uint32_t first_round = 0;
 };
 
-/// The edge's pipeline for one lane: everything about the chunks whose number is the lane modulo the lane count.
-/// One worker owns it, so there is no lock and no atomic in here.
+/// The edge's pipeline for one lane: everything about the chunks whose number is the lane modulo the lane
+/// count. One worker owns it, so there is no lock and no atomic in here.
 ///
-/// A packet runs to completion: validate, who sent it, is it new on its link, what is it; a contribution is checked
-/// against its tree and its grant, held or folded, and copied to the branch's links; the finished chunk leaves at once.
-/// A packet is either kept (then it is marked as arrived), or dropped for a counted reason. What was dropped for want
-/// of room, or names an epoch that is not here yet, is not marked, and so the previous hop sends it again.
+/// A packet runs to completion: validate, who sent it, is it new on its link, what is it; a contribution is
+/// checked against its tree and its grant, held or folded, and copied to the branch's links; the finished
+/// chunk leaves at once. A packet is either kept (then it is marked as arrived), or dropped for a counted
+/// reason. What was dropped for want of room, or names an epoch that is not here yet, is not marked, and so
+/// the previous hop sends it again.
 class Lane {
  public:
   Lane(const LaneConfig& config, std::span<const EdgeLink> links, BufferPool& pool,
@@ -73,10 +74,12 @@ class Lane {
   /// One datagram that arrived for this lane.
   void receive(RxPacket& packet, Nanoseconds now_ns);
 
-  /// Whatever is due: grants, ends of rounds, HELLOs, feedback. Returns the next moment at which something may be.
+  /// Whatever is due: grants, ends of rounds, HELLOs, feedback. Returns the next moment at which something
+  /// may be.
   Nanoseconds turn(Nanoseconds now_ns);
 
-  /// A committed epoch takes the place of the older of the two live ones, which is returned (control frees it).
+  /// A committed epoch takes the place of the older of the two live ones, which is returned (control frees
+  /// it).
   std::unique_ptr<LaneEpoch> install(std::unique_ptr<LaneEpoch> epoch, Nanoseconds now_ns);
 
   /// The newest epoch that a peer edge has committed and this lane has not; epoch 0: none. For any thread.
@@ -99,7 +102,8 @@ class Lane {
 
   // lane_receive.cc: from the wire to one packet's meaning.
   DropReason handle(RxPacket& packet, Nanoseconds now_ns);
-  DropReason handle_sequenced(const wire::Header& header, RxPacket& packet, std::uint8_t link, Nanoseconds now_ns);
+  DropReason handle_sequenced(const wire::Header& header, RxPacket& packet, std::uint8_t link,
+                              Nanoseconds now_ns);
   DropReason on_hello(const wire::Header& header, std::span<const std::byte> payload, std::uint8_t link,
                       Nanoseconds now_ns);
   DropReason on_feedback(std::span<const std::byte> payload, std::uint8_t link, Nanoseconds now_ns);
@@ -109,7 +113,8 @@ class Lane {
   LaneEpoch* find_epoch(std::uint32_t epoch);
 
   // lane_contribution.cc: fold and forward.
-  DropReason on_contribution(const wire::Header& header, RxPacket& packet, std::uint8_t link, Nanoseconds now_ns);
+  DropReason on_contribution(const wire::Header& header, RxPacket& packet, std::uint8_t link,
+                             Nanoseconds now_ns);
   DropReason check_contribution(const wire::Header& header, LaneEpoch& epoch, const multicast::Branch& branch,
                                 std::uint8_t link) const;
   DropReason reserve(const multicast::Branch& branch, const LaneEpoch& epoch);
@@ -118,41 +123,45 @@ class Lane {
   bool take_spare();
   void finish_chunk(LaneEpoch& epoch, std::size_t island, aggregation::OpenRound& round, std::uint32_t index,
                     Nanoseconds now_ns);
-  void forward(const wire::Header& header, RxPacket& packet, const multicast::Branch& branch, Nanoseconds now_ns);
+  void forward(const wire::Header& header, RxPacket& packet, const multicast::Branch& branch,
+               Nanoseconds now_ns);
 
   // lane_round.cc: grants, round ends, deadlines.
   DropReason on_grant(const wire::Header& header, std::uint8_t link);
   DropReason on_round_end(const wire::Header& header, std::uint8_t link, Nanoseconds now_ns);
   void advance_rounds(LaneEpoch& epoch, Nanoseconds now_ns);
   void grant_slots(LaneEpoch& epoch, std::size_t island, aggregation::OpenRound& round);
-  void end_round(LaneEpoch& epoch, std::size_t island, aggregation::OpenRound& round, wire::RoundOutcome outcome,
-                 Nanoseconds now_ns);
+  void end_round(LaneEpoch& epoch, std::size_t island, aggregation::OpenRound& round,
+                 wire::RoundOutcome outcome, Nanoseconds now_ns);
   bool tell_upward(LaneEpoch& epoch, Nanoseconds now_ns);
-  std::uint64_t late_members(const LaneEpoch& epoch, const multicast::Branch& branch, std::uint32_t round) const;
+  std::uint64_t late_members(const LaneEpoch& epoch, const multicast::Branch& branch,
+                             std::uint32_t round) const;
 
   // lane_send.cc: what leaves.
   wire::Header make_header(wire::Type type, const LaneEpoch* epoch) const;
   void send_sequenced(std::uint8_t link, wire::Header& header, const std::byte* payload,
                       std::uint32_t payload_bytes, BufferRef keep, Nanoseconds now_ns);
   void send_header(std::uint8_t link, wire::Header& header, Nanoseconds now_ns);
-  bool send_body(std::uint8_t link, wire::Header& header, std::span<const std::byte> body, Nanoseconds now_ns);
+  bool send_body(std::uint8_t link, wire::Header& header, std::span<const std::byte> body,
+                 Nanoseconds now_ns);
   void send_hello(std::uint8_t link, Nanoseconds now_ns);
   void send_feedback(std::uint8_t link, Nanoseconds now_ns);
   void send_config(std::uint8_t link, const LaneEpoch& epoch, std::size_t island, std::uint32_t entry,
                    Nanoseconds now_ns);
   void repair(std::uint8_t link, std::span<const std::uint32_t> sequences, Nanoseconds now_ns);
-  void transmit(std::uint8_t link, wire::Header& header, const std::byte* payload, std::uint32_t payload_bytes,
-                const BufferRef& keep, Nanoseconds now_ns);
+  void transmit(std::uint8_t link, wire::Header& header, const std::byte* payload,
+                std::uint32_t payload_bytes, const BufferRef& keep, Nanoseconds now_ns);
   void tell_grants_again(std::uint8_t link);
 
   LaneConfig config_;
   BufferPool& pool_;
   std::span<const std::unique_ptr<Transmitter>> transmitters_;
   std::vector<Link> links_;
-  std::array<std::unique_ptr<LaneEpoch>, 2> epochs_;  ///< Newest first.
+  std::array<std::unique_ptr<LaneEpoch>, 2> epochs_;          ///< Newest first.
   std::array<std::array<fold::FoldFunction, 6>, 8> folds_{};  ///< By format and operation.
   multicast::Replicator replicator_;
-  BufferRef spare_;  ///< Taken before a contribution is admitted, so that a finished chunk always has a buffer.
+  BufferRef
+      spare_;  ///< Taken before a contribution is admitted, so that a finished chunk always has a buffer.
   LaneCounters counters_;
 };
 

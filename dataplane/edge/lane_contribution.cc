@@ -15,7 +15,8 @@ DropReason Lane::on_contribution(const wire::Header& header, RxPacket& packet, s
   if (epoch == nullptr) return DropReason::kUnknownEpoch;
   const multicast::Branch* const branch = epoch->table->forwarding.find(header.tree);
   if (branch == nullptr) return DropReason::kUnknownTree;
-  if (const DropReason reason = check_contribution(header, *epoch, *branch, link); reason != DropReason::kNone)
+  if (const DropReason reason = check_contribution(header, *epoch, *branch, link);
+      reason != DropReason::kNone)
     return reason;
   if (const DropReason reason = reserve(*branch, *epoch); reason != DropReason::kNone) return reason;
   if (const DropReason reason = fold_locally(header, packet, *epoch, *branch, now_ns);
@@ -26,10 +27,10 @@ DropReason Lane::on_contribution(const wire::Header& header, RxPacket& packet, s
   return DropReason::kNone;
 }
 
-/// One table decides about a packet: that of the epoch which it names (invariant I3). The grant is checked at every
-/// hop, so a sender beyond it harms nobody.
-DropReason Lane::check_contribution(const wire::Header& header, LaneEpoch& epoch, const multicast::Branch& branch,
-                                    std::uint8_t link) const {
+/// One table decides about a packet: that of the epoch which it names (invariant I3). The grant is checked at
+/// every hop, so a sender beyond it harms nobody.
+DropReason Lane::check_contribution(const wire::Header& header, LaneEpoch& epoch,
+                                    const multicast::Branch& branch, std::uint8_t link) const {
   if (branch.parent_link != link) return DropReason::kWrongLink;
   if (branch.rank != header.rank) return DropReason::kWrongRank;
   if (!epoch.covers(header.round)) return DropReason::kRoundClosed;
@@ -42,8 +43,8 @@ DropReason Lane::check_contribution(const wire::Header& header, LaneEpoch& epoch
   return DropReason::kNone;
 }
 
-/// Room for everything that the packet may cause, before it changes anything: a copy on each link below that is up,
-/// and a buffer and a place on the access link for a finished chunk.
+/// Room for everything that the packet may cause, before it changes anything: a copy on each link below that
+/// is up, and a buffer and a place on the access link for a finished chunk.
 DropReason Lane::reserve(const multicast::Branch& branch, const LaneEpoch& epoch) {
   for (std::uint64_t rest = branch.child_links; rest != 0; rest &= rest - 1) {
     const link::Peer& peer = links_[static_cast<std::size_t>(std::countr_zero(rest))].peer;
@@ -58,8 +59,8 @@ DropReason Lane::reserve(const multicast::Branch& branch, const LaneEpoch& epoch
   return take_spare() ? DropReason::kNone : DropReason::kNoBuffer;
 }
 
-/// Gives the payload to the fold points that the branch names. A contribution that was there before stops here
-/// (invariant I1); a fold point whose round is over does not keep the packet from the branch's links.
+/// Gives the payload to the fold points that the branch names. A contribution that was there before stops
+/// here (invariant I1); a fold point whose round is over does not keep the packet from the branch's links.
 DropReason Lane::fold_locally(const wire::Header& header, RxPacket& packet, LaneEpoch& epoch,
                               const multicast::Branch& branch, Nanoseconds now_ns) {
   if (branch.deliver == 0) return DropReason::kNone;
@@ -97,8 +98,7 @@ void Lane::finish_chunk(LaneEpoch& epoch, std::size_t island, OpenRound& round, 
   const std::span<const std::byte* const> inputs = window.inputs(index);
   const std::size_t elements = window.elements(index);
   std::byte* const out = spare_.data() + kHeaderBytes;
-  const auto fold =
-      folds_[static_cast<std::size_t>(facts.format)][static_cast<std::size_t>(facts.operation)];
+  const auto fold = folds_[static_cast<std::size_t>(facts.format)][static_cast<std::size_t>(facts.operation)];
   if (elements > 0) fold(inputs.data(), inputs.size(), elements, out);
   const auto bytes = static_cast<std::uint32_t>(fold::payload_bytes(facts.format, elements));
 
@@ -125,8 +125,8 @@ void Lane::forward(const wire::Header& header, RxPacket& packet, const multicast
                         [&](std::uint8_t link, TxPacket&& copy) {
                           wire::Header stamped = header;
                           stamped.flags = 0;
-                          send_sequenced(link, stamped, copy.payload, copy.payload_bytes, std::move(copy.keep),
-                                         now_ns);
+                          send_sequenced(link, stamped, copy.payload, copy.payload_bytes,
+                                         std::move(copy.keep), now_ns);
                         });
 }
 

@@ -13,8 +13,8 @@
 
 namespace tombolo::dataplane {
 
-/// One epoch's state in one lane: fold points and grants. Allocated whole by control when the epoch is committed, then
-/// owned by the lane until a later epoch takes its place.
+/// One epoch's state in one lane: fold points and grants. Allocated whole by control when the epoch is
+/// committed, then owned by the lane until a later epoch takes its place.
 struct LaneEpoch {
   static constexpr std::uint64_t kNoEnd = std::numeric_limits<std::uint64_t>::max();
 

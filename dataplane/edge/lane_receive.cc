@@ -27,22 +27,33 @@ DropReason Lane::handle(RxPacket& packet, Nanoseconds now_ns) {
     return reason;
   if (wire::is_sequenced(header.packet_type())) return handle_sequenced(header, packet, link, now_ns);
   switch (header.packet_type()) {
-    case wire::Type::kFeedback: return on_feedback(payload, link, now_ns);
-    case wire::Type::kJoin: return on_join(header, link, now_ns);
-    default: return DropReason::kUnsupportedType;
+    case wire::Type::kFeedback:
+      return on_feedback(payload, link, now_ns);
+    case wire::Type::kJoin:
+      return on_join(header, link, now_ns);
+    default:
+      return DropReason::kUnsupportedType;
   }
 }
 
 DropReason Lane::handle_sequenced(const wire::Header& header, RxPacket& packet, std::uint8_t link,
                                   Nanoseconds now_ns) {
   link::Receiver& receiver = links_[link].peer.receiver();
-  if (const DropReason reason = receiver.check(header.link_sequence); reason != DropReason::kNone) return reason;
+  if (const DropReason reason = receiver.check(header.link_sequence); reason != DropReason::kNone)
+    return reason;
   DropReason reason = DropReason::kUnsupportedType;
   switch (header.packet_type()) {
-    case wire::Type::kContribution: reason = on_contribution(header, packet, link, now_ns); break;
-    case wire::Type::kGrant: reason = on_grant(header, link); break;
-    case wire::Type::kRoundEnd: reason = on_round_end(header, link, now_ns); break;
-    default: break;
+    case wire::Type::kContribution:
+      reason = on_contribution(header, packet, link, now_ns);
+      break;
+    case wire::Type::kGrant:
+      reason = on_grant(header, link);
+      break;
+    case wire::Type::kRoundEnd:
+      reason = on_round_end(header, link, now_ns);
+      break;
+    default:
+      break;
   }
   if (!comes_again(reason, header)) receiver.mark(header.link_sequence);
   return reason;

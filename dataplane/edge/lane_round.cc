@@ -75,8 +75,8 @@ void Lane::grant_slots(LaneEpoch& epoch, std::size_t island, OpenRound& round) {
   FoldPoint::mark_granted(round);
 }
 
-/// Frees the round's slots and tells everybody whom it concerns: the sources, up their trees, and when it failed the
-/// island, with the members that are missing.
+/// Frees the round's slots and tells everybody whom it concerns: the sources, up their trees, and when it
+/// failed the island, with the members that are missing.
 void Lane::end_round(LaneEpoch& epoch, std::size_t island, OpenRound& round, RoundOutcome outcome,
                      Nanoseconds now_ns) {
   const aggregation::MemberEntry& entry = *round.entry;
@@ -112,7 +112,8 @@ bool Lane::tell_upward(LaneEpoch& epoch, Nanoseconds now_ns) {
       all_told = false;
       continue;
     }
-    epoch.grants.told(upward);  // A parent that is down is told again when it comes up.
+    epoch.grants.told(upward);
+    if (!parent.up()) continue;  // It is told again when it comes up.
     wire::Header header = make_header(upward.ended ? wire::Type::kRoundEnd : wire::Type::kGrant, &epoch);
     header.tree = upward.tree;
     header.rank = branch.rank;

@@ -19,8 +19,8 @@ wire::Header Lane::make_header(wire::Type type, const LaneEpoch* epoch) const {
   return header;
 }
 
-/// Numbers the packet, keeps it until it is acknowledged, and sends it. To a peer that is down nothing is sent: its
-/// rounds end by their deadline, and its grants are told again when it comes up.
+/// Numbers the packet, keeps it until it is acknowledged, and sends it. To a peer that is down nothing is
+/// sent: its rounds end by their deadline, and its grants are told again when it comes up.
 void Lane::send_sequenced(std::uint8_t link, wire::Header& header, const std::byte* payload,
                           std::uint32_t payload_bytes, BufferRef keep, Nanoseconds now_ns) {
   link::Peer& peer = links_[link].peer;

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/counter.h"
-#include "dataplane/port/mapped_memory.h"
 #include "protocol/address.h"
+#include "protocol/mapped_memory.h"
 #include "protocol/port.h"
 
 namespace tombolo::dataplane {

@@ -31,14 +31,14 @@ struct Installation {
 using InstallQueue = boost::lockfree::spsc_queue<Installation>;
 
 struct WorkerCounters {
-  DropCounters drops;       ///< Packets that no lane saw.
+  DropCounters drops;  ///< Packets that no lane saw.
   Counter turns;
-  Counter idle_turns;       ///< Turns in which nothing arrived.
-  Counter handed_over;      ///< Packets passed to another worker.
+  Counter idle_turns;   ///< Turns in which nothing arrived.
+  Counter handed_over;  ///< Packets passed to another worker.
 };
 
-/// One core's loop body over the lanes that it owns. `turn` is the only step; who calls it, and how it sleeps in
-/// between, is the runner's affair (a thread, the simulator, a test).
+/// One core's loop body over the lanes that it owns. `turn` is the only step; who calls it, and how it sleeps
+/// in between, is the runner's affair (a thread, the simulator, a test).
 class Worker {
  public:
   struct Parts {

@@ -16,7 +16,9 @@ wire::RoundOutcome worse(wire::RoundOutcome a, wire::RoundOutcome b) { return st
 }  // namespace
 
 GrantTable::GrantTable(std::uint32_t period, std::span<const std::uint8_t> children)
-    : period_(period), trees_(children.size()), instances_(children.size() * kRounds),
+    : period_(period),
+      trees_(children.size()),
+      instances_(children.size() * kRounds),
       pending_(children.size() * kRounds + 1) {
   CHECK(period > 0);
   std::uint32_t next = 0;
@@ -32,8 +34,8 @@ void GrantTable::grant(std::uint16_t tree, std::uint32_t round, std::uint32_t ch
   CHECK(tree < trees_.size() && child < trees_[tree].children);
   Instance* const instance = use(tree, round);
   if (instance == nullptr) return;
-  std::uint32_t& grant = grants_[trees_[tree].first_child +
-                                 (round / period_) % kRounds * trees_[tree].children + child];
+  std::uint32_t& grant =
+      grants_[trees_[tree].first_child + (round / period_) % kRounds * trees_[tree].children + child];
   if (up_to <= grant) return;
   grant = up_to;
   merge(tree, *instance);

@@ -10,12 +10,13 @@ namespace tombolo::link {
 
 /// Merges grants and round ends on their way up the trees, at one node, in one lane, in one epoch.
 ///
-/// A node has, for each tree, a number of children: the links below it and its own fold points. For each round the
-/// tree carries, a child says up to which chunk it has slots, and at last that it is done with the round. What goes up
-/// is the least of the grants and, once all are done, the worst of the outcomes. Both only ever grow, so a repeated or
-/// overtaken message does no harm.
+/// A node has, for each tree, a number of children: the links below it and its own fold points. For each
+/// round the tree carries, a child says up to which chunk it has slots, and at last that it is done with the
+/// round. What goes up is the least of the grants and, once all are done, the worst of the outcomes. Both
+/// only ever grow, so a repeated or overtaken message does no harm.
 ///
-/// A source has at most two rounds open and its receivers may be one ahead, so a tree keeps its kRounds newest rounds.
+/// A source has at most two rounds open and its receivers may be one ahead, so a tree keeps its kRounds
+/// newest rounds.
 class GrantTable {
  public:
   static constexpr std::uint32_t kRounds = 4;
@@ -44,8 +45,8 @@ class GrantTable {
   /// That child is done with the round; it no longer limits the others.
   void end(std::uint16_t tree, std::uint32_t round, std::uint32_t child, const End& end);
 
-  /// Up to which chunk the source may send, as told upward by this node; 0 when nothing was granted or the round is
-  /// no longer kept.
+  /// Up to which chunk the source may send, as told upward by this node; 0 when nothing was granted or the
+  /// round is no longer kept.
   std::uint32_t granted(std::uint16_t tree, std::uint32_t round) const;
   bool ended(std::uint16_t tree, std::uint32_t round) const { return end_of(tree, round) != nullptr; }
   /// How it ended; nullptr while a child is not done.
@@ -87,9 +88,10 @@ class GrantTable {
 
   std::uint32_t period_;
   std::vector<Tree> trees_;
-  std::vector<Instance> instances_;     ///< kRounds per tree.
-  std::vector<std::uint32_t> grants_;   ///< By tree, instance and child.
-  std::vector<std::uint32_t> pending_;  ///< Ring of instance indexes with something to tell; each at most once.
+  std::vector<Instance> instances_;    ///< kRounds per tree.
+  std::vector<std::uint32_t> grants_;  ///< By tree, instance and child.
+  std::vector<std::uint32_t>
+      pending_;  ///< Ring of instance indexes with something to tell; each at most once.
   std::size_t pending_head_ = 0;
   std::size_t pending_count_ = 0;
 };

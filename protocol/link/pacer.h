@@ -8,8 +8,8 @@
 
 namespace tombolo::link {
 
-/// Spaces packets so that a source keeps its wire rate. A sender that was held up may catch up with a burst of
-/// at most kBurstPackets; edges absorb no more jitter than that.
+/// Spaces packets so that a source keeps its wire rate. A sender that was held up may catch up with a burst
+/// of at most kBurstPackets; edges absorb no more jitter than that.
 class Pacer {
  public:
   static constexpr std::uint64_t kBurstPackets = 8;

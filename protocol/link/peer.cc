@@ -31,7 +31,8 @@ DropReason Peer::admit(const wire::Header& header, Nanoseconds now_ns) {
 
 Peer::HelloOutcome Peer::on_hello(const wire::Header& header, const wire::Hello& hello, Nanoseconds now_ns) {
   const std::uint32_t session = header.session;
-  if (remote_session_ != 0 && serial_before(session, remote_session_)) return {DropReason::kOldSession, false};
+  if (remote_session_ != 0 && serial_before(session, remote_session_))
+    return {DropReason::kOldSession, false};
   if (session != remote_session_) {
     remote_session_ = session;
     up_ = false;

@@ -13,24 +13,25 @@
 namespace tombolo::link {
 
 struct PeerConfig {
-  std::uint32_t session = 0;              ///< This node's own; grows with each restart; never 0.
-  std::uint32_t window = 0;               ///< Packets outstanding at most, each way; a power of two.
+  std::uint32_t session = 0;  ///< This node's own; grows with each restart; never 0.
+  std::uint32_t window = 0;   ///< Packets outstanding at most, each way; a power of two.
   Nanoseconds initial_rtt_ns = kMillisecond;
   Nanoseconds hello_interval_ns = 200 * kMillisecond;
-  std::uint32_t missed_hellos = 3;        ///< Silence of so many intervals means that the peer is down.
+  std::uint32_t missed_hellos = 3;  ///< Silence of so many intervals means that the peer is down.
 };
 
-/// One neighbour in one lane: sessions, liveness and RTT round a Sender and a Receiver. Pure: takes events and the
-/// time, says what is due; the caller sends. Edges and islands use the same class.
+/// One neighbour in one lane: sessions, liveness and RTT round a Sender and a Receiver. Pure: takes events
+/// and the time, says what is due; the caller sends. Edges and islands use the same class.
 ///
-/// Two nodes are up towards each other once each has heard a HELLO that names its own session. A newer session of
-/// the peer starts both directions afresh; whatever still arrives from the older one is refused (invariant I7).
+/// Two nodes are up towards each other once each has heard a HELLO that names its own session. A newer
+/// session of the peer starts both directions afresh; whatever still arrives from the older one is refused
+/// (invariant I7).
 class Peer {
  public:
   explicit Peer(const PeerConfig& config);
 
-  /// Whether a packet that is not a HELLO may be used: kNone, kUnknownSession, kOldSession. Remembers that the peer
-  /// lives and when it sent this.
+  /// Whether a packet that is not a HELLO may be used: kNone, kUnknownSession, kOldSession. Remembers that
+  /// the peer lives and when it sent this.
   DropReason admit(const wire::Header& header, Nanoseconds now_ns);
 
   struct HelloOutcome {
@@ -40,7 +41,8 @@ class Peer {
   HelloOutcome on_hello(const wire::Header& header, const wire::Hello& hello, Nanoseconds now_ns);
 
   /// Returns how many sequences were written to `repairs`.
-  std::size_t on_feedback(const wire::Feedback& feedback, Nanoseconds now_ns, std::span<std::uint32_t> repairs);
+  std::size_t on_feedback(const wire::Feedback& feedback, Nanoseconds now_ns,
+                          std::span<std::uint32_t> repairs);
 
   /// Makes a HELLO due at once: there is news that it carries.
   void announce() { answer_ = true; }
@@ -76,8 +78,8 @@ class Peer {
   Receiver receiver_;
   std::uint32_t remote_session_ = 0;  ///< 0: never heard.
   bool up_ = false;
-  bool answer_ = true;                ///< The peer lacks our HELLO; the first one is due at once.
-  Nanoseconds hello_ns_ = 0;          ///< When the next regular HELLO is due.
+  bool answer_ = true;        ///< The peer lacks our HELLO; the first one is due at once.
+  Nanoseconds hello_ns_ = 0;  ///< When the next regular HELLO is due.
   Nanoseconds heard_ns_ = 0;
   std::uint32_t heard_timestamp_us_ = 0;
   bool heard_timestamp_ = false;

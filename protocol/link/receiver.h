@@ -9,10 +9,12 @@
 
 namespace tombolo::link {
 
-/// The receiving half of one (link, lane): knows which sequences are in, finds the gaps, and says when feedback is due.
+/// The receiving half of one (link, lane): knows which sequences are in, finds the gaps, and says when
+/// feedback is due.
 ///
-/// Receiving takes two steps: check() says whether a packet is new; mark() that it was kept (folded, held, or cached
-/// for every onward link). What is checked and not marked stays a gap, so the previous hop sends it again.
+/// Receiving takes two steps: check() says whether a packet is new; mark() that it was kept (folded, held, or
+/// cached for every onward link). What is checked and not marked stays a gap, so the previous hop sends it
+/// again.
 class Receiver {
  public:
   /// `window`: how far past the first gap packets are accepted; a power of two, at least 64.
@@ -21,16 +23,17 @@ class Receiver {
   /// The stream starts, or starts again, at this sequence.
   void start(std::uint32_t first_sequence);
 
-  /// kNone when the packet is new; kDuplicateSequence; kSequenceTooFar. Notes that the sender has got this far.
+  /// kNone when the packet is new; kDuplicateSequence; kSequenceTooFar. Notes that the sender has got this
+  /// far.
   DropReason check(std::uint32_t sequence);
   void mark(std::uint32_t sequence);
 
-  /// What the sender says of itself (HELLO): it sent everything before `next`, and repairs nothing before `first`.
-  /// Sequences that it cannot repair any more are given up and counted.
+  /// What the sender says of itself (HELLO): it sent everything before `next`, and repairs nothing before
+  /// `first`. Sequences that it cannot repair any more are given up and counted.
   void on_position(std::uint32_t first, std::uint32_t next);
 
-  /// Feedback goes out at once for a new gap, after kPacketsPerFeedback packets, and otherwise every interval while
-  /// there is something to tell.
+  /// Feedback goes out at once for a new gap, after kPacketsPerFeedback packets, and otherwise every interval
+  /// while there is something to tell.
   static constexpr std::uint32_t kPacketsPerFeedback = 32;
   void set_feedback_interval(Nanoseconds interval_ns) { interval_ns_ = interval_ns; }
   Nanoseconds next_feedback_ns() const;

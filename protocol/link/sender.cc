@@ -37,7 +37,8 @@ void Sender::keep(wire::Header& header, const std::byte* payload, std::uint32_t 
 
 std::size_t Sender::on_feedback(const wire::Feedback& feedback, Nanoseconds rtt_ns, Nanoseconds now_ns,
                                 std::span<std::uint32_t> repairs) {
-  if (serial_before(next_, feedback.highest) || serial_before(feedback.highest, feedback.cumulative)) return 0;
+  if (serial_before(next_, feedback.highest) || serial_before(feedback.highest, feedback.cumulative))
+    return 0;
   acknowledge_before(feedback.cumulative);
   const Nanoseconds interval_ns = std::max(rtt_ns - rtt_ns / 8, kLeastRepairInterval);
   std::size_t count = 0;

@@ -14,8 +14,9 @@ namespace tombolo::link {
 /// The sending half of one (link, lane): numbers the sequenced packets and keeps each until the next hop has
 /// acknowledged it, so that a loss is repaired from here.
 ///
-/// When the window is full a packet is refused, never an older one forgotten: whoever sent it to us has kept it and
-/// repairs it later (the packet is not marked as arrived). Sequence numbers run on for ever and are never reset.
+/// When the window is full a packet is refused, never an older one forgotten: whoever sent it to us has kept
+/// it and repairs it later (the packet is not marked as arrived). Sequence numbers run on for ever and are
+/// never reset.
 class Sender {
  public:
   /// Room that data leaves for grants and round ends, which must never wait behind it.
@@ -41,23 +42,24 @@ class Sender {
             Nanoseconds now_ns);
 
   /// What the next hop has: frees what is acknowledged and writes the sequences to repair now into `repairs`;
-  /// returns how many. A sequence is repaired at most once per `rtt_ns`. Feedback about numbers that were never sent
-  /// is ignored.
+  /// returns how many. A sequence is repaired at most once per `rtt_ns`. Feedback about numbers that were
+  /// never sent is ignored.
   std::size_t on_feedback(const wire::Feedback& feedback, Nanoseconds rtt_ns, Nanoseconds now_ns,
                           std::span<std::uint32_t> repairs);
 
   /// The kept packet of that sequence, for sending again; nullptr when it is no longer kept.
   Entry* find(std::uint32_t sequence);
 
-  /// Forgets the payloads of a contribution's round (its memory goes back to its owner). What is not yet acknowledged
-  /// is repaired with ROUND_END (abandoned) under the same number, so that no gap stays for ever.
+  /// Forgets the payloads of a contribution's round (its memory goes back to its owner). What is not yet
+  /// acknowledged is repaired with ROUND_END (abandoned) under the same number, so that no gap stays for
+  /// ever.
   void forget(std::uint32_t epoch, std::uint32_t round);
 
   /// The peer is new or gone: nothing kept is of use to it.
   void reset();
 
-  /// Tail losses show only when something later arrives, so a quiet sender with packets outstanding announces its
-  /// position: when that is due (kNever if nothing is outstanding), and that it was done.
+  /// Tail losses show only when something later arrives, so a quiet sender with packets outstanding announces
+  /// its position: when that is due (kNever if nothing is outstanding), and that it was done.
   Nanoseconds next_probe_ns() const { return outstanding() == 0 ? kNever : probe_ns_; }
   void on_probe(Nanoseconds now_ns);
   void set_probe_interval(Nanoseconds interval_ns) { probe_interval_ns_ = interval_ns; }

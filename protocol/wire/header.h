@@ -52,7 +52,14 @@ enum class Type : std::uint8_t {
 
 /// Number formats of a payload. Only kFp32 is folded at this stage.
 enum class Format : std::uint8_t {
-  kNone = 0, kFp32 = 1, kBf16 = 2, kFp16 = 3, kInt32 = 4, kMxInt8 = 5, kMxFp8E4M3 = 6, kMxFp8E5M2 = 7,
+  kNone = 0,
+  kFp32 = 1,
+  kBf16 = 2,
+  kFp16 = 3,
+  kInt32 = 4,
+  kMxInt8 = 5,
+  kMxFp8E4M3 = 6,
+  kMxFp8E5M2 = 7,
 };
 
 enum class Operation : std::uint8_t { kNone = 0, kSum = 1, kMean = 2, kWeighted = 3, kMin = 4, kMax = 5 };
@@ -89,13 +96,13 @@ struct Header {
   Le32 link_sequence;
   Le32 timestamp_us;
   Le32 chunk;
-  Le64 specific;        ///< Contributor bitmap, or what the type says.
+  Le64 specific;  ///< Contributor bitmap, or what the type says.
   std::uint8_t format = 0;
   std::uint8_t operation = 0;
   Le16 payload_bytes;
   Le32 reserved;
-  Le32 payload_crc;     ///< CRC32C of the payload; made once, where the payload is made.
-  Le32 header_crc;      ///< CRC32C of the 60 bytes before it; redone for each copy.
+  Le32 payload_crc;  ///< CRC32C of the payload; made once, where the payload is made.
+  Le32 header_crc;   ///< CRC32C of the 60 bytes before it; redone for each copy.
 
   Type packet_type() const { return static_cast<Type>(type); }
 };

@@ -31,9 +31,9 @@ constexpr std::size_t kTypes = 11;
 constexpr std::array<TypeRule, kTypes> make_rules() {
   std::array<TypeRule, kTypes> rules{};
   const auto at = [&rules](Type type) -> TypeRule& { return rules[static_cast<std::size_t>(type)]; };
-  at(Type::kContribution) = {4, kMaxPayloadBytes, 1, true, true, true, true, Specific::kUpdateElements};
-  at(Type::kPartial) = {4, kMaxPayloadBytes, 1, true, true, false, true, Specific::kNotZero};
-  at(Type::kResult) = {4, kMaxPayloadBytes, 1, true, true, true, false, Specific::kNotZero};
+  at(Type::kContribution) = {0, kMaxPayloadBytes, 1, true, true, true, true, Specific::kUpdateElements};
+  at(Type::kPartial) = {0, kMaxPayloadBytes, 1, true, true, false, true, Specific::kNotZero};
+  at(Type::kResult) = {0, kMaxPayloadBytes, 1, true, true, true, false, Specific::kNotZero};
   at(Type::kParity) = {kParityIdentityBytes, kMaxPayloadBytes, 1, false, true, false, false,
                        Specific::kNotZero};
   at(Type::kFeedback) = {kMinFeedbackBytes, kMaxFeedbackBytes, 8, false, false, false, false,
@@ -81,6 +81,8 @@ bool chunk_fits_update(const Header& header) {
   const std::uint64_t padded = (total + unit.elements - 1) / unit.elements * unit.elements;
   const std::uint64_t chunk = header.chunk;
   const std::uint64_t elements = std::uint64_t{header.payload_bytes} / unit.bytes * unit.elements;
+  // A lane that a small update does not reach carries one empty chunk, behind the update's end.
+  if (elements == 0) return chunk > 0 && chunk * kMaxChunkElements >= total;
   // All chunks before this one are at least as long as it.
   if ((chunk + 1) * elements > padded) return false;
   if (elements % 32 == 0) return true;

@@ -16,8 +16,8 @@
 
 namespace tombolo::testbed {
 
-/// A controller and an agent per edge, joined by messages that take a while (each its own, drawn from the seed), so that
-/// edges hear of a new epoch at different times.
+/// A controller and an agent per edge, joined by messages that take a while (each its own, drawn from the
+/// seed), so that edges hear of a new epoch at different times.
 class ControlPlane {
  public:
   /// The testbed outlives it. Errors: those of Controller::create.

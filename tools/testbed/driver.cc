@@ -15,7 +15,10 @@ void sleep_ns(Nanoseconds ns) { std::this_thread::sleep_for(std::chrono::nanosec
 }  // namespace
 
 VirtualDriver::VirtualDriver(InprocTestbed& testbed, ControlPlane& control)
-    : testbed_(testbed), control_(control), edges_(testbed.edges().size()), islands_(testbed.islands().size()) {
+    : testbed_(testbed),
+      control_(control),
+      edges_(testbed.edges().size()),
+      islands_(testbed.islands().size()) {
   for (std::size_t site = 0; site < edges_.size(); ++site)
     edges_[site].ports.assign(testbed.edges()[site].ports.begin(), testbed.edges()[site].ports.end());
   for (std::size_t rank = 0; rank < islands_.size(); ++rank)
@@ -55,7 +58,8 @@ Nanoseconds VirtualDriver::next_event_ns() const {
 Nanoseconds VirtualDriver::due_ns(const Node& node) {
   if (node.stopped) return kNever;
   Nanoseconds next_ns = node.wake_ns;
-  for (const dataplane::InprocPort* const port : node.ports) next_ns = std::min(next_ns, port->next_arrival_ns());
+  for (const dataplane::InprocPort* const port : node.ports)
+    next_ns = std::min(next_ns, port->next_arrival_ns());
   return next_ns;
 }
 

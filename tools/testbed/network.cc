@@ -44,9 +44,9 @@ void widen(EdgeNeeds& needs, const EdgeNeeds& other) {
     needs.link_windows[i] = std::max(needs.link_windows[i], other.link_windows[i]);
 }
 
-Result<std::unique_ptr<dataplane::MemoryPool>> make_pool(const EdgeNeeds& needs) {
-  return dataplane::MemoryPool::create(static_cast<std::uint32_t>(needs.buffers()),
-                                       dataplane::PoolSharing::kShared, needs.buffer_bytes);
+Result<std::unique_ptr<MemoryPool>> make_pool(const EdgeNeeds& needs) {
+  return MemoryPool::create(static_cast<std::uint32_t>(needs.buffers()), PoolSharing::kShared,
+                            needs.buffer_bytes);
 }
 
 }  // namespace
@@ -56,8 +56,8 @@ Result<std::unique_ptr<InprocTestbed>> InprocTestbed::create(const schedule::Net
   std::unique_ptr<InprocTestbed> testbed(new InprocTestbed(network, options));
   if (testbed->options_.receive_queues == 0) testbed->options_.receive_queues = options.workers;
   if (options.plans.empty()) return invalid_input("a testbed needs a plan to reserve memory for");
-  for (const auto step : {&InprocTestbed::make_pools, &InprocTestbed::wire_sites, &InprocTestbed::wire_islands,
-                          &InprocTestbed::make_nodes})
+  for (const auto step : {&InprocTestbed::make_pools, &InprocTestbed::wire_sites,
+                          &InprocTestbed::wire_islands, &InprocTestbed::make_nodes})
     if (auto done = ((*testbed).*step)(); !done) return std::move(done).error().within("testbed");
   return testbed;
 }
@@ -79,7 +79,7 @@ Status InprocTestbed::make_pools() {
     islands_[rank].rank = rank;
     edges_[network_.islands[rank].site].place.links.push_back({true, rank});
   }
-  const auto add_pool = [this](const EdgeNeeds& needs) -> Result<dataplane::MemoryPool*> {
+  const auto add_pool = [this](const EdgeNeeds& needs) -> Result<MemoryPool*> {
     auto pool = make_pool(needs);
     if (!pool) return std::move(pool).error();
     pools_.push_back(std::move(pool).value());
@@ -87,14 +87,16 @@ Status InprocTestbed::make_pools() {
   };
   for (EdgeNode& node : edges_) {
     EdgeNeeds needs;
-    for (const schedule::EpochPlan& plan : options_.plans) widen(needs, control::edge_needs(plan, node.place));
+    for (const schedule::EpochPlan& plan : options_.plans)
+      widen(needs, control::edge_needs(plan, node.place));
     auto pool = add_pool(needs);
     if (!pool) return std::move(pool).error().within("edge " + node.site);
     node.pool = *pool;
   }
   for (IslandNode& node : islands_) {
     EdgeNeeds needs;
-    for (const schedule::EpochPlan& plan : options_.plans) widen(needs, control::island_needs(plan, node.rank));
+    for (const schedule::EpochPlan& plan : options_.plans)
+      widen(needs, control::island_needs(plan, node.rank));
     auto pool = add_pool(needs);
     if (!pool) return std::move(pool).error().within("island " + node.id);
     node.pool = *pool;
@@ -104,11 +106,10 @@ Status InprocTestbed::make_pools() {
 
 Status InprocTestbed::wire_sites() {
   for (const LinkLoss& loss : options_.losses)
-    if (std::none_of(network_.links.begin(), network_.links.end(), [&](const auto& link) {
-          return link.from == loss.a && link.to == loss.b;
-        }))
-      return invalid_input(fmt::format("loss: there is no link between {} and {}", network_.site_names[loss.a],
-                                       network_.site_names[loss.b]));
+    if (std::none_of(network_.links.begin(), network_.links.end(),
+                     [&](const auto& link) { return link.from == loss.a && link.to == loss.b; }))
+      return invalid_input(fmt::format("loss: there is no link between {} and {}",
+                                       network_.site_names[loss.a], network_.site_names[loss.b]));
   for (std::size_t i = 0; i < network_.links.size(); i += 2) {
     const schedule::DirectedLink& there = network_.links[i];
     const schedule::DirectedLink& back = network_.links[i + 1];
@@ -127,9 +128,10 @@ Status InprocTestbed::wire_sites() {
 Status InprocTestbed::wire_islands() {
   for (IslandNode& node : islands_) {
     const SiteId site = network_.islands[node.rank].site;
-    auto ports = wires_.connect({island_address(node.rank), node.pool, 1},
-                                {edge_address(site), edges_[site].pool, options_.receive_queues},
-                                wire(network_.egress_bps[site], 0, 0), wire(network_.ingress_bps[site], 0, 0));
+    auto ports =
+        wires_.connect({island_address(node.rank), node.pool, 1},
+                       {edge_address(site), edges_[site].pool, options_.receive_queues},
+                       wire(network_.egress_bps[site], 0, 0), wire(network_.ingress_bps[site], 0, 0));
     if (!ports) return std::move(ports).error();
     node.port = ports->first;
     node.edge_port = ports->second;
@@ -141,7 +143,8 @@ Status InprocTestbed::wire_islands() {
 Status InprocTestbed::make_nodes() {
   for (EdgeNode& node : edges_) {
     EdgeNeeds needs;
-    for (const schedule::EpochPlan& plan : options_.plans) widen(needs, control::edge_needs(plan, node.place));
+    for (const schedule::EpochPlan& plan : options_.plans)
+      widen(needs, control::edge_needs(plan, node.place));
     dataplane::EdgeConfig config;
     config.site = node.site;
     config.job = options_.job;
@@ -170,7 +173,8 @@ Status InprocTestbed::make_nodes() {
   }
   for (IslandNode& node : islands_) {
     EdgeNeeds needs;
-    for (const schedule::EpochPlan& plan : options_.plans) widen(needs, control::island_needs(plan, node.rank));
+    for (const schedule::EpochPlan& plan : options_.plans)
+      widen(needs, control::island_needs(plan, node.rank));
     island::EndpointConfig config;
     config.job = options_.job;
     config.rank = node.rank;

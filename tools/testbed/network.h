@@ -9,8 +9,8 @@
 #include "control/epoch_tables.h"
 #include "dataplane/edge/edge.h"
 #include "dataplane/port/inproc_port.h"
-#include "dataplane/port/memory_pool.h"
 #include "island/endpoint.h"
+#include "protocol/memory_pool.h"
 #include "schedule/compile.h"
 #include "schedule/topology.h"
 
@@ -39,7 +39,7 @@ struct NetworkOptions {
 struct EdgeNode {
   std::string site;
   control::EdgePlace place;
-  dataplane::MemoryPool* pool = nullptr;
+  MemoryPool* pool = nullptr;
   std::vector<dataplane::InprocPort*> ports;  ///< By link.
   std::unique_ptr<dataplane::Edge> edge;
 };
@@ -48,21 +48,21 @@ struct EdgeNode {
 struct IslandNode {
   std::string id;
   schedule::Rank rank = 0;
-  dataplane::MemoryPool* pool = nullptr;
+  MemoryPool* pool = nullptr;
   dataplane::InprocPort* port = nullptr;       ///< The island's end.
   dataplane::InprocPort* edge_port = nullptr;  ///< The edge's end.
   std::unique_ptr<island::Endpoint> endpoint;
 };
 
-/// A whole network in one process: real edges and real endpoints, joined by wires that model the WAN. Who calls their
-/// turns, and in whose time, is the driver's affair.
+/// A whole network in one process: real edges and real endpoints, joined by wires that model the WAN. Who
+/// calls their turns, and in whose time, is the driver's affair.
 class InprocTestbed {
  public:
   /// Errors: kInvalidInput (an option, or a loss on a link that does not exist), kUnavailable (memory).
   static Result<std::unique_ptr<InprocTestbed>> create(const schedule::Network& network,
                                                        const NetworkOptions& options);
 
-  std::vector<EdgeNode>& edges() { return edges_; }       ///< By site.
+  std::vector<EdgeNode>& edges() { return edges_; }        ///< By site.
   std::vector<IslandNode>& islands() { return islands_; }  ///< By rank.
   const schedule::Network& network() const { return network_; }
   const NetworkOptions& options() const { return options_; }
@@ -82,7 +82,7 @@ class InprocTestbed {
   schedule::Network network_;
   NetworkOptions options_;
   // Members are destroyed in reverse order: edges and endpoints before the wires, wires before the pools.
-  std::vector<std::unique_ptr<dataplane::MemoryPool>> pools_;
+  std::vector<std::unique_ptr<MemoryPool>> pools_;
   dataplane::InprocNetwork wires_;
   std::vector<EdgeNode> edges_;
   std::vector<IslandNode> islands_;

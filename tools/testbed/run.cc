@@ -24,7 +24,8 @@ constexpr Nanoseconds kLeastDeadline = 10 * kSecond;
 constexpr Nanoseconds kPastDeadline = 2 * kSecond;
 
 schedule::Capabilities capabilities(const RunConfig& config) {
-  return {config.multicast, config.edge_aggregation ? schedule::Aggregation::kEdge : schedule::Aggregation::kNone,
+  return {config.multicast,
+          config.edge_aggregation ? schedule::Aggregation::kEdge : schedule::Aggregation::kNone,
           schedule::Family::kDirect};
 }
 
@@ -111,8 +112,8 @@ class Rounds {
     for (const Clique& clique : cliques.cliques) {
       Nanoseconds first_ns = kNever;
       Nanoseconds last_ns = 0;
-      const std::vector<float> expected = expected_result(config_.seed, report.round, clique,
-                                                          config_.update_bytes / sizeof(float), config_.operation);
+      const std::vector<float> expected = expected_result(
+          config_.seed, report.round, clique, config_.update_bytes / sizeof(float), config_.operation);
       for (const Rank rank : clique) {
         in_clique[rank] = true;
         judge_part(parts[rank], clique, expected, report);
@@ -128,7 +129,8 @@ class Rounds {
     report.exact = report.errors.empty();
   }
 
-  void judge_part(const Part& part, const Clique& members, std::span<const float> expected, RoundReport& report) {
+  void judge_part(const Part& part, const Clique& members, std::span<const float> expected,
+                  RoundReport& report) {
     if (part.outcome.stage == island::Stage::kFailed) {
       report.errors.push_back(name(part.rank) + ": " + part.outcome.error.message);
     } else if (!part.outcome.ready()) {
@@ -213,8 +215,8 @@ Result<double> longest_round_s(const RunConfig& config, double update_bytes) {
 
 Result<Nanoseconds> deadline_of(const RunConfig& config) {
   if (config.deadline_ns != 0) return config.deadline_ns;
-  auto longest_s = longest_round_s(
-      config, schedule::update_wire_bytes(config.update_bytes, config.chunk_elements));
+  auto longest_s =
+      longest_round_s(config, schedule::update_wire_bytes(config.update_bytes, config.chunk_elements));
   if (!longest_s) return std::move(longest_s).error();
   return std::max(kLeastDeadline, static_cast<Nanoseconds>(*longest_s * kDeadlineRounds * 1e9));
 }
@@ -240,14 +242,15 @@ Status install(ControlPlane& control, Driver& driver, InprocTestbed& testbed, sc
     bool all = testbed.connected();
     for (const IslandNode& node : testbed.islands())
       driver.look_at_island(node.rank, [&](const island::Endpoint& endpoint) {
-        all = all && endpoint.epoch() == epoch;
+        all = all && endpoint.epoch() == epoch && endpoint.can_start(control.outcome()->activating_round);
       });
     return all || control.outcome()->kind == control::ChangeOutcome::Kind::kAborted;
   };
   const bool in_time = driver.run_until(ready, kSetupLimit);
   const auto outcome = control.outcome();
   if (!in_time || !outcome || outcome->kind != control::ChangeOutcome::Kind::kInstalled)
-    return Error{ErrorCode::kFailed, outcome ? control::to_string(*outcome) : "the epoch was not installed in time"};
+    return Error{ErrorCode::kFailed,
+                 outcome ? control::to_string(*outcome) : "the epoch was not installed in time"};
   first_round = outcome->activating_round;
   return ok_status();
 }
@@ -271,7 +274,8 @@ Result<schedule::EpochPlan> make_plan(const RunConfig& config, std::uint32_t epo
 
 Result<RunReport> run(const RunConfig& config, const Progress& progress) {
   if (config.update_bytes == 0 || config.update_bytes % sizeof(float) != 0)
-    return invalid_input(fmt::format("an update of {} bytes is not a number of fp32 elements", config.update_bytes));
+    return invalid_input(
+        fmt::format("an update of {} bytes is not a number of fp32 elements", config.update_bytes));
   auto plan = make_plan(config, 1);
   if (!plan) return std::move(plan).error();
   NetworkOptions options;
@@ -294,7 +298,8 @@ Result<RunReport> run(const RunConfig& config, const Progress& progress) {
   }
 
   std::uint32_t first_round = 0;
-  if (auto installed = install(**control, *driver, **testbed, std::move(plan).value(), first_round); !installed)
+  if (auto installed = install(**control, *driver, **testbed, std::move(plan).value(), first_round);
+      !installed)
     return std::move(installed).error();
   RunReport report;
   report.seed = config.seed;

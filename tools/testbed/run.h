@@ -17,9 +17,9 @@
 namespace tombolo::testbed {
 
 struct RunConfig {
-  schedule::Network network;    ///< Already scaled.
+  schedule::Network network;  ///< Already scaled.
   schedule::Schedule schedule;
-  std::uint32_t rounds = 0;     ///< 0: one period.
+  std::uint32_t rounds = 0;        ///< 0: one period.
   std::uint64_t update_bytes = 0;  ///< Already scaled; a multiple of 4.
   std::uint32_t chunk_elements = 320;
   std::uint16_t lane_count = 4;
@@ -37,10 +37,11 @@ struct RunConfig {
 struct RoundReport {
   std::uint32_t round = 0;
   std::vector<std::vector<std::string>> cliques;  ///< Islands; those that rest are left out.
-  double model_s = 0;      ///< The round model with the bare update.
-  double predicted_s = 0;  ///< The same with the bytes on the wire.
-  double measured_s = 0;   ///< The longest, over cliques, from the first member's first send to the last result.
-  bool exact = false;      ///< Every island's result has the right bits and the right contributors.
+  double model_s = 0;                             ///< The round model with the bare update.
+  double predicted_s = 0;                         ///< The same with the bytes on the wire.
+  double measured_s =
+      0;               ///< The longest, over cliques, from the first member's first send to the last result.
+  bool exact = false;  ///< Every island's result has the right bits and the right contributors.
   std::vector<std::string> errors;
 
   double ratio() const { return measured_s / predicted_s; }
@@ -58,7 +59,8 @@ struct RunReport {
   bool exact = false;
   std::vector<RoundReport> rounds;
   std::vector<IslandReport> islands;
-  std::map<std::string, std::uint64_t> drops;  ///< By reason, over all edges, islands and wires; zeros left out.
+  std::map<std::string, std::uint64_t>
+      drops;  ///< By reason, over all edges, islands and wires; zeros left out.
   std::uint64_t repairs = 0;
   std::uint64_t copies = 0;
   std::uint64_t payload_bytes_saved = 0;
@@ -68,9 +70,9 @@ struct RunReport {
 /// Tells a person how far the run is: rounds done, of how many.
 using Progress = std::function<void(std::uint32_t done, std::uint32_t rounds)>;
 
-/// Builds the network, installs the schedule, runs the rounds one after the other (all islands start a round together)
-/// and checks every result. Errors: kInvalidInput and kUnavailable before anything starts; what goes wrong in a round
-/// is in its report.
+/// Builds the network, installs the schedule, runs the rounds one after the other (all islands start a round
+/// together) and checks every result. Errors: kInvalidInput and kUnavailable before anything starts; what
+/// goes wrong in a round is in its report.
 Result<RunReport> run(const RunConfig& config, const Progress& progress);
 
 /// The plan that `run` installs; also for sizing and for tests.

@@ -18,7 +18,8 @@ std::uint64_t mix(std::uint64_t value) {
 
 }  // namespace
 
-std::vector<float> make_update(std::uint64_t seed, std::uint32_t round, std::uint16_t rank, std::uint64_t count) {
+std::vector<float> make_update(std::uint64_t seed, std::uint32_t round, std::uint16_t rank,
+                               std::uint64_t count) {
   std::vector<float> update(count);
   const std::uint64_t stream = mix(mix(seed) ^ (std::uint64_t{round} << 16 | rank));
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -31,8 +32,9 @@ std::vector<float> make_update(std::uint64_t seed, std::uint32_t round, std::uin
   return update;
 }
 
-std::vector<float> expected_result(std::uint64_t seed, std::uint32_t round, std::span<const std::uint16_t> members,
-                                   std::uint64_t count, wire::Operation operation) {
+std::vector<float> expected_result(std::uint64_t seed, std::uint32_t round,
+                                   std::span<const std::uint16_t> members, std::uint64_t count,
+                                   wire::Operation operation) {
   std::vector<std::vector<float>> updates;
   std::vector<const float*> inputs;
   for (const std::uint16_t rank : members) updates.push_back(make_update(seed, round, rank, count));

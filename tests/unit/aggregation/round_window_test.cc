@@ -60,8 +60,7 @@ TEST(LaneGeometry, CountsTheChunksOfALane) {
   EXPECT_EQ((LaneGeometry{1, 4, 32}.lane_chunks(elements)), 3U);
   EXPECT_EQ((LaneGeometry{2, 4, 32}.lane_chunks(elements)), 2U);
   EXPECT_EQ((LaneGeometry{3, 4, 32}.lane_chunks(elements)), 2U);
-  EXPECT_EQ((LaneGeometry{3, 4, 32}.lane_chunks(3 * 32)), 0U);
-  EXPECT_EQ((LaneGeometry{0, 4, 32}.lane_chunks(0)), 0U);
+  EXPECT_EQ((LaneGeometry{3, 4, 32}.lane_chunks(3 * 32)), 1U) << "an empty one";
   EXPECT_EQ((LaneGeometry{1, 4, 32}.chunk_of(2)), 9U);
   EXPECT_EQ((LaneGeometry{1, 4, 32}.index_of(9)), 2U);
   EXPECT_TRUE((LaneGeometry{1, 4, 32}.owns(9)));
@@ -233,15 +232,22 @@ TEST_F(RoundWindowTest, ClosingDropsEverythingAndTheNextRoundStartsAfresh) {
   EXPECT_EQ(admit(1, 0, {64, Format::kFp32, Operation::kSum}).state, Admitted::kCompleted);
 }
 
-TEST_F(RoundWindowTest, ALaneWithoutChunksIsCompleteOnceTheFactsAreKnown) {
+TEST(RoundWindow, ALaneThatTheUpdateDoesNotReachHasOneEmptyChunk) {
   const Facts small = {32, Format::kFp32, Operation::kSum};  // Only chunk 0, which is lane 0's.
-  EXPECT_FALSE(window_.complete());
-  EXPECT_EQ(window_.learn(small), DropReason::kNone);
-  EXPECT_TRUE(window_.complete());
-  EXPECT_EQ(window_.missing(), 0U);
-  EXPECT_EQ(window_.granted(), 0U);
-  EXPECT_EQ(window_.learn(kFacts), DropReason::kMismatch);
-  expect_refused(DropReason::kMismatch, admit(0, 0, small));
+  const std::byte nothing{};
+  RoundWindow window({1, 2, 32}, 2, 4);
+  window.open(0, 2, 4);
+  Input first = {&nothing, {}};
+  EXPECT_EQ(window.admit(0, 0, small, first, 4, 0).reason, DropReason::kMismatch);
+  EXPECT_EQ(window.admit(0, 0, small, first, 0, 0).state, Admitted::kHeld);
+  EXPECT_EQ(window.chunks_total(), 1U);
+  Input second = {&nothing, {}};
+  EXPECT_EQ(window.admit(1, 0, small, second, 0, 0).state, Admitted::kCompleted);
+  EXPECT_EQ(window.elements(0), 0U);
+  window.release(0);
+  EXPECT_TRUE(window.complete());
+  Input third = {&nothing, {}};
+  EXPECT_EQ(window.admit(1, 1, small, third, 0, 0).reason, DropReason::kMismatch);
 }
 
 TEST(RoundWindow, SixtyFourMembersFillTheBitmap) {

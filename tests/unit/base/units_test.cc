@@ -9,10 +9,19 @@ namespace tombolo {
 namespace {
 
 TEST(ParseBytes, DecimalAndBinarySuffixes) {
-  const std::vector<std::pair<const char*, std::uint64_t>> cases{
-      {"0", 0},           {"64", 64},          {"64B", 64},         {"1k", 1000},         {"1kB", 1000},
-      {"1.5M", 1500000},  {"1G", 1000000000},  {"2GB", 2000000000}, {"1Ki", 1024},        {"3MiB", 3145728},
-      {"1Gi", 1073741824}, {"0.5k", 500},      {"1T", 1000000000000}};
+  const std::vector<std::pair<const char*, std::uint64_t>> cases{{"0", 0},
+                                                                 {"64", 64},
+                                                                 {"64B", 64},
+                                                                 {"1k", 1000},
+                                                                 {"1kB", 1000},
+                                                                 {"1.5M", 1500000},
+                                                                 {"1G", 1000000000},
+                                                                 {"2GB", 2000000000},
+                                                                 {"1Ki", 1024},
+                                                                 {"3MiB", 3145728},
+                                                                 {"1Gi", 1073741824},
+                                                                 {"0.5k", 500},
+                                                                 {"1T", 1000000000000}};
   for (const auto& [text, bytes] : cases) {
     const auto parsed = parse_bytes(text);
     ASSERT_TRUE(parsed.ok()) << text;
@@ -21,7 +30,8 @@ TEST(ParseBytes, DecimalAndBinarySuffixes) {
 }
 
 TEST(ParseBytes, RefusesWhatIsNotASize) {
-  for (const char* text : {"", "B", "-1", "1X", "1 G", "nan", "inf", "1e400", "0.3", "1Gb", "0x10", "99999999G"}) {
+  for (const char* text :
+       {"", "B", "-1", "1X", "1 G", "nan", "inf", "1e400", "0.3", "1Gb", "0x10", "99999999G"}) {
     const auto parsed = parse_bytes(text);
     ASSERT_FALSE(parsed.ok()) << text;
     EXPECT_EQ(parsed.error().code, ErrorCode::kInvalidInput);
@@ -32,7 +42,8 @@ TEST(ParseBytes, RefusesWhatIsNotASize) {
 TEST(ParseNumber, WholeTextAndFinite) {
   EXPECT_EQ(*parse_number("0.25"), 0.25);
   EXPECT_EQ(*parse_number("-3"), -3.0);
-  for (const char* text : {"", "1x", "nan", "inf", "1e999", " 1"}) EXPECT_FALSE(parse_number(text).ok()) << text;
+  for (const char* text : {"", "1x", "nan", "inf", "1e999", " 1"})
+    EXPECT_FALSE(parse_number(text).ok()) << text;
 }
 
 TEST(Format, ReadsLikeAPersonWouldWriteIt) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -59,7 +58,7 @@ class Exchange {
     for (int i = 0; i < milliseconds && !testing::Test::HasFailure(); ++i) step();
   }
 
-  /// True once a proposal of ours is accepted and every edge runs it.
+  /// In a kind world a proposal must succeed, and every edge runs it.
   void install_one() {
     auto proposed = controller_->propose(make_plan(controller_->next_epoch(), site_names_), now());
     ASSERT_TRUE(proposed.ok()) << proposed.error().message;

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "dataplane/port/memory_pool.h"
+#include "protocol/memory_pool.h"
 
 namespace tombolo::island {
 namespace {
@@ -22,10 +22,9 @@ namespace {
 constexpr std::uint32_t kLoopback = 0x7f000000;
 constexpr Nanoseconds kPatience = 5 * kSecond;
 
-using dataplane::MemoryPool;
 
 std::unique_ptr<MemoryPool> make_pool(std::uint32_t buffers, std::uint32_t bytes = kMaxPacketBytes) {
-  return std::move(MemoryPool::create(buffers, dataplane::PoolSharing::kSingleOwner, bytes)).value();
+  return std::move(MemoryPool::create(buffers, PoolSharing::kSingleOwner, bytes)).value();
 }
 
 /// Opens a port at 127.x.y.z with the first base port that is free. The address comes from the process's id,

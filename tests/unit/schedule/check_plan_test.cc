@@ -43,8 +43,8 @@ struct Damage {
 
 PlannedClique& clique(EpochPlan& plan) { return plan.entries[0].cliques[0]; }
 
-TEST(CheckPlan, RefusesEachDamage) {
-  const std::vector<Damage> damages{
+std::vector<Damage> damages_to_numbers_and_cliques() {
+  return {
       {"the epoch is 0", [](EpochPlan& p) { p.epoch = 0; }},
       {"chunk_elements", [](EpochPlan& p) { p.chunk_elements = 100; }},
       {"no lanes", [](EpochPlan& p) { p.lane_count = 0; }},
@@ -73,6 +73,11 @@ TEST(CheckPlan, RefusesEachDamage) {
       {"does not list all sources", [](EpochPlan& p) { clique(p).receive_trees[1].pop_back(); }},
       {"is not one of rank", [](EpochPlan& p) { clique(p).send_trees[0][0] = 1; }},
       {"is not one of rank", [](EpochPlan& p) { clique(p).send_trees[0][0] = 60000; }},
+  };
+}
+
+std::vector<Damage> damages_to_trees() {
+  return {
       {"has id", [](EpochPlan& p) { p.trees[3].id = 4; }},
       {"nobody sends on it",
        [](EpochPlan& p) {
@@ -105,6 +110,9 @@ TEST(CheckPlan, RefusesEachDamage) {
       {"receives its own chunks", [](EpochPlan& p) { p.edge_aggregation = false; }},
       {"lists a load", [](EpochPlan& p) { p.links[0].load_bps += 1; }},
   };
+}
+
+void expect_each_refused(const std::vector<Damage>& damages) {
   const EpochPlan good = good_plan();
   ASSERT_EQ(good.trees[0].hops.size(), 3u);  // AMS to LON and FRA: the damages above rely on it.
   for (const Damage& damage : damages) {
@@ -116,6 +124,11 @@ TEST(CheckPlan, RefusesEachDamage) {
     EXPECT_NE(holds.error().message.find(damage.message), std::string::npos)
         << holds.error().message << " instead of " << damage.message;
   }
+}
+
+TEST(CheckPlan, RefusesEachDamage) {
+  expect_each_refused(damages_to_numbers_and_cliques());
+  expect_each_refused(damages_to_trees());
 }
 
 TEST(CheckPlan, RefusesTreesOutOfOrder) {

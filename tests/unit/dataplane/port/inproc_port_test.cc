@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "dataplane/port/memory_pool.h"
+#include "protocol/memory_pool.h"
 
 namespace tombolo::dataplane {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace tombolo::dataplane {
+namespace tombolo {
 
 /// A page-aligned, zeroed region from the kernel. Address space is reserved at once; a page costs memory only
 /// when it is first touched, so a generous region is free until it is needed.
@@ -32,4 +32,4 @@ class MappedMemory {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace tombolo::dataplane
+}  // namespace tombolo

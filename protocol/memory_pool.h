@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "base/result.h"
-#include "dataplane/port/mapped_memory.h"
 #include "protocol/buffer.h"
+#include "protocol/mapped_memory.h"
 #include "protocol/port.h"
 
-namespace tombolo::dataplane {
+namespace tombolo {
 
 /// Who calls a pool: one thread only, or several at once. A pool of one owner needs no locked instruction;
 /// its counts may be read by anybody all the same.
@@ -70,4 +70,4 @@ class MemoryPool final : public BufferPool {
   std::atomic<std::uint64_t> empties_{0};
 };
 
-}  // namespace tombolo::dataplane
+}  // namespace tombolo

@@ -1,4 +1,4 @@
-#include "dataplane/port/memory_pool.h"
+#include "protocol/memory_pool.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace tombolo::dataplane {
+namespace tombolo {
 namespace {
 
 constexpr std::uint32_t kAlignment = 64;
@@ -129,4 +129,4 @@ void MemoryPool::raise_high_water(std::uint64_t in_use) {
   }
 }
 
-}  // namespace tombolo::dataplane
+}  // namespace tombolo

@@ -1,8 +1,8 @@
-#include "dataplane/port/mapped_memory.h"
+#include "protocol/mapped_memory.h"
 
 #include <sys/mman.h>
 
-namespace tombolo::dataplane {
+namespace tombolo {
 
 MappedMemory MappedMemory::map(std::size_t bytes) {
   MappedMemory memory;
@@ -18,4 +18,4 @@ MappedMemory::~MappedMemory() {
   if (data_ != nullptr) ::munmap(data_, bytes_);
 }
 
-}  // namespace tombolo::dataplane
+}  // namespace tombolo

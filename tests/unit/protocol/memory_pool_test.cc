@@ -1,4 +1,4 @@
-#include "dataplane/port/memory_pool.h"
+#include "protocol/memory_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "base/random.h"
 
-namespace tombolo::dataplane {
+namespace tombolo {
 namespace {
 
 std::unique_ptr<MemoryPool> make_pool(std::uint32_t buffers, PoolSharing sharing,
@@ -150,4 +150,4 @@ TEST(MemoryPool, ThreadsNeverHoldTheSameBuffer) {
 }
 
 }  // namespace
-}  // namespace tombolo::dataplane
+}  // namespace tombolo
