@@ -15,6 +15,7 @@ constexpr std::uint64_t kNoEnd = std::uint64_t{std::numeric_limits<std::uint32_t
 /// A grant is renewed when this part of the window has come free since the last one.
 constexpr std::uint32_t kGrantParts = 8;
 
+// lint: set-up, runs before the first packet
 /// What is wrong with an entry; empty when it is sound.
 std::string fault_of(const MemberEntry& entry, std::uint16_t lane_count) {
   if (entry.rests()) return {};
@@ -49,6 +50,7 @@ Nanoseconds deadline_of(const RoundWindow& window, std::uint64_t deadline_ns) {
 
 }  // namespace
 
+// lint: set-up, runs before the first packet
 Result<FoldPoint> FoldPoint::create(const FoldPointConfig& config) {
   const LaneGeometry& geometry = config.geometry;
   if (config.entries.empty()) return invalid_input("the schedule has no entry");
@@ -71,6 +73,7 @@ Result<FoldPoint> FoldPoint::create(const FoldPointConfig& config) {
   return FoldPoint(config, max_members, max_slots);
 }
 
+// lint: set-up, runs before the first packet
 FoldPoint::FoldPoint(const FoldPointConfig& config, std::size_t max_members, std::size_t max_slots)
     : config_(config), next_round_(config.first_round), end_round_(kNoEnd) {
   storage_.reserve(kMaxOpenRounds);

@@ -9,6 +9,8 @@ namespace tombolo::island {
 namespace {
 
 constexpr std::uint32_t kMaxLanes = 256;
+/// Ends that wait for room in a lane: two open rounds in each of two epochs.
+constexpr std::size_t kOwedEndsPerLane = 4;
 
 }  // namespace
 
@@ -18,6 +20,7 @@ Result<std::unique_ptr<Endpoint>> Endpoint::create(const EndpointConfig& config,
   if (config.rank == wire::kNoRank) return invalid_input("rank: 65535 is reserved");
   if (config.lane_count == 0 || config.lane_count > kMaxLanes)
     return invalid_input(fmt::format("lane_count: {} is not in 1..{}", config.lane_count, kMaxLanes));
+  if (config.hello_interval_ns == 0) return invalid_input("hello_interval_ns: must not be 0");
   if (!std::has_single_bit(config.window_packets) || config.window_packets <= link::Sender::kControlReserve)
     return invalid_input(fmt::format("window_packets: {} is not a power of two above {}",
                                      config.window_packets, link::Sender::kControlReserve));
@@ -32,11 +35,13 @@ Endpoint::Endpoint(const EndpointConfig& config, Port& port, BufferPool& pool)
   peer.hello_interval_ns = config.hello_interval_ns;
   peers_.reserve(config.lane_count);
   for (std::uint16_t lane = 0; lane < config.lane_count; ++lane) peers_.emplace_back(peer);
+  owed_ends_.reserve(config.lane_count * kOwedEndsPerLane);
 }
 
 Nanoseconds Endpoint::turn(Nanoseconds now_ns) {
   receive(now_ns);
   bind_operations(now_ns);
+  start_deadlines(now_ns);
   expire_operations(now_ns);
   advance_folds(now_ns);
   Nanoseconds next_ns = send_contributions(now_ns);

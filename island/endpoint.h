@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ struct EndpointConfig {
   std::uint32_t window_packets = 1024;  ///< Outstanding towards the edge, per lane; a power of two.
   Nanoseconds hello_interval_ns = 200 * kMillisecond;
   fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline;
+  /// Most that one epoch's fold windows may reserve here when the island folds itself; a configuration that
+  /// asks for more is refused.
+  std::uint64_t max_fold_bytes = std::uint64_t{4} << 30;
 };
 
 /// Names an operation until it is dropped.
@@ -54,14 +58,15 @@ class Endpoint {
   static Result<std::unique_ptr<Endpoint>> create(const EndpointConfig& config, Port& port, BufferPool& pool);
 
   /// Starts this island's part in a round. Rounds must be started in growing order.
-  /// Errors: kInvalidInput (a request that makes no sense, named), kUnavailable (kMaxOperations under way).
+  /// Errors: kInvalidInput (a request that makes no sense, named), kUnavailable (kMaxOperations under way, or
+  /// no memory for the copy that an update in place needs).
   Result<Handle> allreduce_async(const Allreduce& request, Nanoseconds now_ns);
 
   /// What became of it so far; nullptr when the handle is unknown.
   const Outcome* poll(Handle handle) const;
 
-  /// Ends the operation with an error; others fail by their deadline, or go on if they had everything. False
-  /// when it was finished.
+  /// Ends the operation with an error; others fail by their deadline, or go on if they had everything. One
+  /// that is ready keeps its result and counts as released, `failed_elsewhere`. False when it was finished.
   bool cancel(Handle handle, Nanoseconds now_ns);
 
   /// Forgets a finished operation. Its buffers are not used after this; false while it is under way.
@@ -72,6 +77,8 @@ class Endpoint {
 
   /// Newest epoch whose configuration is whole; 0: none yet.
   std::uint32_t epoch() const { return views_[0] ? views_[0]->epoch() : 0; }
+  /// The first round of that epoch; 0 before there is one.
+  std::uint32_t first_round() const { return views_[0] ? views_[0]->first_round() : 0; }
   bool connected() const;
   /// Whether all receivers of this island's trees have slots for the round, so that an operation starts to
   /// send at once.
@@ -79,6 +86,16 @@ class Endpoint {
   const EndpointCounters& counters() const { return counters_; }
 
  private:
+  /// A round whose end the sources have not all been told yet.
+  struct OwedEnd {
+    std::uint32_t epoch = 0;
+    std::uint32_t round = 0;
+    std::uint16_t lane = 0;
+    wire::RoundOutcome outcome = wire::RoundOutcome::kComplete;
+    std::uint64_t missing = 0;
+    std::size_t next_member = 0;
+  };
+
   Endpoint(const EndpointConfig& config, Port& port, BufferPool& pool);
 
   // endpoint_receive.cc
@@ -108,7 +125,9 @@ class Endpoint {
   void take_result(Operation& operation, std::uint64_t chunk, std::uint64_t contributors, Nanoseconds now_ns);
   void finish(Operation& operation, Nanoseconds now_ns);
   void fail(Operation& operation, ErrorCode code, const std::string& what, Nanoseconds now_ns);
+  void note_missing(Operation& operation) const;
   void release_memory(const Operation& operation, Nanoseconds now_ns);
+  void start_deadlines(Nanoseconds now_ns);
   void expire_operations(Nanoseconds now_ns);
   void abandon(const Operation& operation, Nanoseconds now_ns);
 
@@ -120,6 +139,8 @@ class Endpoint {
   void grant_slots(EpochView& view, std::uint16_t lane, aggregation::OpenRound& round, Nanoseconds now_ns);
   void end_fold(EpochView& view, std::uint16_t lane, aggregation::OpenRound& round,
                 wire::RoundOutcome outcome, Nanoseconds now_ns);
+  void pay_ends(Nanoseconds now_ns);
+  bool pay_end(OwedEnd& owed, Nanoseconds now_ns);
 
   // endpoint_send.cc
   Nanoseconds send_contributions(Nanoseconds now_ns);
@@ -150,6 +171,8 @@ class Endpoint {
   Nanoseconds join_ns_ = 0;                             ///< When to ask again.
   std::vector<std::unique_ptr<Operation>> operations_;  ///< By round, ascending.
   std::uint64_t next_handle_ = 1;
+  std::optional<std::uint32_t> last_round_;  ///< The newest that was ever started.
+  std::vector<OwedEnd> owed_ends_;           ///< Oldest first; its capacity is fixed.
   link::Pacer pacer_;
   std::array<RxPacket, kBurst> received_;
   std::array<TxPacket, kBurst> burst_;

@@ -10,6 +10,7 @@ using aggregation::OpenRound;
 using wire::RoundOutcome;
 
 void Endpoint::advance_folds(Nanoseconds now_ns) {
+  pay_ends(now_ns);
   for (std::size_t i = views_.size(); i-- > 0;) {
     if (!views_[i]) continue;
     EpochView& view = *views_[i];
@@ -94,30 +95,51 @@ void Endpoint::grant_slots(EpochView& view, std::uint16_t lane, OpenRound& round
 
 void Endpoint::end_fold(EpochView& view, std::uint16_t lane, OpenRound& round, RoundOutcome outcome,
                         Nanoseconds now_ns) {
-  const aggregation::MemberEntry& entry = *round.entry;
   const std::uint32_t number = round.window.round();
   const bool failed = outcome != RoundOutcome::kComplete;
   const std::uint64_t missing = failed ? round.window.missing() : 0;
   view.points()[lane].close(number, outcome);
-  for (std::size_t member = 0; member < entry.members; ++member) {
-    if (entry.receive_trees[member] == wire::kNoTree) continue;
-    wire::Header header = make_header(wire::Type::kRoundEnd, view.epoch());
-    header.rank = entry.ranks[member];
-    header.tree = entry.receive_trees[member];
-    header.round = number;
-    header.chunk = static_cast<std::uint32_t>(outcome);
-    header.specific = missing;
-    send_sequenced(lane, header, nullptr, 0, now_ns);
-  }
+  if (owed_ends_.size() < owed_ends_.capacity())
+    owed_ends_.push_back({view.epoch(), number, lane, outcome, missing});
+  else
+    counters_.drops.add(DropReason::kLinkWindowFull);
+  pay_ends(now_ns);
   if (!failed || outcome == RoundOutcome::kAbandoned) return;
   Operation* const operation = find_round(view.epoch(), number);
   if (operation == nullptr) return;
-  operation->missing |= missing;
   if (outcome == RoundOutcome::kSuperseded) {
     fail(*operation, ErrorCode::kFailed, "a new epoch took the round over", now_ns);
   } else {
+    operation->missing |= missing;
     fail(*operation, ErrorCode::kDeadline, "the deadline passed", now_ns);
   }
+}
+
+/// Tells the sources of ended rounds, as far as there is room on the link: a big clique's ends are more than
+/// what data leaves free, and none may be lost.
+void Endpoint::pay_ends(Nanoseconds now_ns) {
+  std::erase_if(owed_ends_, [this, now_ns](OwedEnd& owed) { return pay_end(owed, now_ns); });
+}
+
+/// True when nothing is owed any more.
+bool Endpoint::pay_end(OwedEnd& owed, Nanoseconds now_ns) {
+  const EpochView* const view = find_view(owed.epoch);
+  if (view == nullptr) return true;
+  const wire::Config& entry = view->entry_of(owed.round);
+  for (; owed.next_member < entry.members; ++owed.next_member) {
+    const std::uint16_t tree = entry.receive_tree[owed.next_member];
+    if (tree == wire::kNoTree) continue;  // Itself.
+    const link::Peer& peer = peers_[owed.lane];
+    if (peer.up() && !peer.sender().has_room_for_control()) return false;
+    wire::Header header = make_header(wire::Type::kRoundEnd, owed.epoch);
+    header.rank = entry.rank[owed.next_member];
+    header.tree = tree;
+    header.round = owed.round;
+    header.chunk = static_cast<std::uint32_t>(owed.outcome);
+    header.specific = owed.missing;
+    send_sequenced(owed.lane, header, nullptr, 0, now_ns);
+  }
+  return true;
 }
 
 }  // namespace tombolo::island

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "island/endpoint.h"
+#include "protocol/wire/packet.h"
 
 namespace tombolo::island {
 namespace {
@@ -28,19 +30,27 @@ Result<Handle> Endpoint::allreduce_async(const Allreduce& request, Nanoseconds n
         fmt::format("round {}: input, output and a count above 0 are needed", request.round));
   if (!fold::is_supported(request.format, request.operation))
     return invalid_input(fmt::format("round {}: this format and operation cannot be folded", request.round));
+  if (request.count > wire::kMaxUpdateElements)
+    return invalid_input(fmt::format("round {}: {} elements are more than an update can have", request.round,
+                                     request.count));
   const std::size_t bytes = fold::payload_bytes(request.format, request.count);
   const bool apart = request.input + bytes <= request.output || request.output + bytes <= request.input;
   if (request.input != request.output && !apart)
     return invalid_input(
         fmt::format("round {}: input and output overlap without being the same", request.round));
-  if (!operations_.empty() && request.round <= operations_.back()->request.round)
-    return invalid_input(fmt::format("round {}: round {} was started before it", request.round,
-                                     operations_.back()->request.round));
+  if (last_round_ && request.round <= *last_round_)
+    return invalid_input(fmt::format("round {}: round {} was started before it", request.round, *last_round_));
   if (operations_.size() >= kMaxOperations)
     return Error{ErrorCode::kUnavailable,
                  fmt::format("round {}: {} operations are under way; drop finished ones", request.round,
                              operations_.size())};
-  operations_.push_back(std::make_unique<Operation>(next_handle_, request, now_ns));
+  try {
+    operations_.push_back(std::make_unique<Operation>(next_handle_, request, now_ns));
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::kUnavailable,
+                 fmt::format("round {}: no memory for a copy of {} bytes", request.round, bytes)};
+  }
+  last_round_ = request.round;
   return next_handle_++;
 }
 
@@ -53,7 +63,7 @@ bool Endpoint::cancel(Handle handle, Nanoseconds now_ns) {
   Operation* const operation = find(handle);
   if (operation == nullptr || operation->outcome.finished()) return false;
   abandon(*operation, now_ns);
-  fail(*operation, ErrorCode::kFailed, "cancelled", now_ns);
+  fail(*operation, ErrorCode::kFailed, "cancelled by the caller", now_ns);
   return true;
 }
 
@@ -99,7 +109,14 @@ void Endpoint::bind_operations(Nanoseconds now_ns) {
            now_ns);
       continue;
     }
-    operation->bind(*view, now_ns);
+    if (!operation->fits(*view)) {
+      fail(*operation, ErrorCode::kInvalidInput,
+           fmt::format("{} elements are too many for chunks of {}", operation->request.count,
+                       view->chunk_elements()),
+           now_ns);
+      continue;
+    }
+    operation->bind(*view);
     if (operation->entry->members == 0) {
       rest(*operation, now_ns);
       continue;
@@ -111,6 +128,8 @@ void Endpoint::bind_operations(Nanoseconds now_ns) {
         if (const auto* end = view->grants(lane).end_of(tree, operation->request.round); end != nullptr)
           release(*operation, tree, lane, *end, now_ns);
       }
+    if (view->edge_aggregation() && operation->all_released())
+      fail(*operation, ErrorCode::kDeadline, "it was over before this island began it", now_ns);
   }
 }
 
@@ -158,7 +177,7 @@ void Endpoint::release(Operation& operation, std::uint16_t tree, std::uint16_t l
   const auto position = static_cast<std::size_t>(std::find(first, last, tree) - first);
   if (position == operation.entry->send_tree_count) return;
   if (end.outcome != wire::RoundOutcome::kComplete) {
-    operation.missing |= end.missing;
+    if (end.outcome == wire::RoundOutcome::kDeadline) operation.missing |= end.missing;
     operation.outcome.failed_elsewhere = true;
   }
   if (operation.mark_released(position, lane) && operation.outcome.ready()) finish(operation, now_ns);
@@ -181,14 +200,22 @@ void Endpoint::finish(Operation& operation, Nanoseconds now_ns) {
   release_memory(operation, now_ns);
 }
 
-/// An error says which round, what happened, and who was missing, as far as anybody told.
+/// An error says which round, what happened, and who was missing, as far as anybody told. A result that is
+/// there stands: then it is only unknown whether every member has got what it needs from here.
 void Endpoint::fail(Operation& operation, ErrorCode code, const std::string& what, Nanoseconds now_ns) {
+  if (operation.outcome.ready()) {
+    operation.outcome.failed_elsewhere = true;
+    finish(operation, now_ns);
+    return;
+  }
   std::string message = fmt::format("round {}: {}", operation.request.round, what);
   if (operation.entry != nullptr) {
-    const std::uint64_t missing = operation.missing != 0 ? operation.missing : operation.late;
-    operation.outcome.missing = ranks_of(*operation.entry, missing);
+    const std::uint64_t self = std::uint64_t{1} << operation.entry->self;
+    const bool told = operation.missing != 0;
+    operation.outcome.missing = ranks_of(*operation.entry, told ? operation.missing : operation.late & ~self);
     if (!operation.outcome.missing.empty())
-      message += fmt::format("; missing rank {}", fmt::join(operation.outcome.missing, ", "));
+      message += fmt::format("; {} rank {}", told ? "missing" : "the edge last waited for",
+                             fmt::join(operation.outcome.missing, ", "));
   }
   operation.outcome.error = Error{code, std::move(message)};
   operation.outcome.stage = Stage::kFailed;
@@ -202,9 +229,27 @@ void Endpoint::release_memory(const Operation& operation, Nanoseconds now_ns) {
   EpochView& view = *operation.view;
   for (std::uint16_t lane = 0; lane < view.points().size(); ++lane)
     if (aggregation::OpenRound* const round = view.points()[lane].find(operation.request.round);
-        round != nullptr)
+        round != nullptr && !round->window.complete())  // A complete one holds no input any more.
       end_fold(view, lane, *round, wire::RoundOutcome::kAbandoned, now_ns);
   for (link::Peer& peer : peers_) peer.sender().forget(operation.view->epoch(), operation.request.round);
+}
+
+/// No more rounds than that can be open at a fold point; the others do not count against their deadline yet.
+void Endpoint::start_deadlines(Nanoseconds now_ns) {
+  std::size_t started = 0;
+  for (const auto& operation : operations_) {
+    if (operation->outcome.finished()) continue;
+    if (started++ == aggregation::kMaxOpenRounds) return;
+    operation->start_deadline(now_ns);
+  }
+}
+
+/// Whom an island that folds itself waits for, it knows itself.
+void Endpoint::note_missing(Operation& operation) const {
+  if (operation.view == nullptr) return;
+  for (const aggregation::FoldPoint& point : operation.view->points())
+    if (const aggregation::OpenRound* const round = point.find(operation.request.round); round != nullptr)
+      operation.missing |= round->window.missing();
 }
 
 void Endpoint::expire_operations(Nanoseconds now_ns) {
@@ -212,12 +257,7 @@ void Endpoint::expire_operations(Nanoseconds now_ns) {
     if (operation->outcome.finished() || now_ns < operation->deadline_at_ns) continue;
     const bool connected_to_edge = connected();
     abandon(*operation, now_ns);
-    if (operation->outcome.ready()) {
-      // The result stands; only the word that every member has our chunks is missing.
-      operation->outcome.failed_elsewhere = true;
-      finish(*operation, now_ns);
-      continue;
-    }
+    note_missing(*operation);
     const char* const what = operation->view == nullptr ? "the deadline passed before an epoch was configured"
                              : connected_to_edge        ? "the deadline passed"
                                                         : "the deadline passed without word from the edge";

@@ -114,6 +114,7 @@ DropReason Endpoint::on_config(const wire::Header& header, std::span<const std::
   if (config.lane_count != peers_.size()) return DropReason::kMismatch;
   if (header.epoch == 0 || (views_[0] && !serial_before(views_[0]->epoch(), header.epoch)))
     return DropReason::kUnknownEpoch;
+  if (config.entries > EpochView::kMaxEntries) return DropReason::kMismatch;
   if (!joining_ || serial_before(joining_->epoch(), header.epoch))
     joining_ = std::make_unique<EpochView>(header.epoch, config);
   if (joining_->epoch() != header.epoch) return DropReason::kUnknownEpoch;
@@ -122,7 +123,7 @@ DropReason Endpoint::on_config(const wire::Header& header, std::span<const std::
     if (joining_->next_missing() >= asked_entry_ + wire::kConfigsPerAnswer) join_ns_ = now_ns;
     return DropReason::kNone;
   }
-  if (!joining_->start()) {
+  if (joining_->fold_bytes() > config_.max_fold_bytes || !joining_->start()) {
     joining_.reset();
     return DropReason::kMismatch;
   }
@@ -174,8 +175,8 @@ DropReason Endpoint::on_round_end(const wire::Header& header, Nanoseconds now_ns
   }
   // The edge's fold point gave the round up.
   Operation* const operation = find_round(header.epoch, header.round);
-  if (operation == nullptr) return DropReason::kRoundClosed;
-  operation->missing |= header.specific;
+  if (operation == nullptr || operation->outcome.ready()) return DropReason::kRoundClosed;
+  if (outcome == wire::RoundOutcome::kDeadline) operation->missing |= header.specific;
   if (outcome == wire::RoundOutcome::kSuperseded) {
     fail(*operation, ErrorCode::kFailed, "a new epoch took the round over", now_ns);
   } else {

@@ -18,7 +18,8 @@ constexpr Nanoseconds kJoinInterval = 50 * kMillisecond;
 /// Sends what grants and pace allow, the older round first. Returns when to go on.
 Nanoseconds Endpoint::send_contributions(Nanoseconds now_ns) {
   for (const auto& operation : operations_) {
-    if (operation->outcome.stage != Stage::kRunning) continue;
+    // What is ready here may still be owed to others: they have slots later, or this island began late.
+    if (operation->view == nullptr || operation->outcome.finished()) continue;
     pacer_.set_rate(operation->entry->stream_rate_bps * operation->entry->send_tree_count);
     while (pacer_.may_send(now_ns))
       if (!send_next(*operation, now_ns)) break;

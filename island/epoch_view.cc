@@ -32,6 +32,17 @@ bool EpochView::sends_on(std::uint32_t round, std::uint16_t tree) const {
   return std::find(entry.send_tree.begin(), last, tree) != last;
 }
 
+std::uint64_t EpochView::fold_bytes() const {
+  if (common_.edge_aggregation) return 0;
+  std::uint64_t members = 0;
+  std::uint64_t chunks = 0;
+  for (const wire::Config& entry : entries_) {
+    members = std::max<std::uint64_t>(members, entry.members);
+    chunks = std::max<std::uint64_t>(chunks, entry.window_chunks);
+  }
+  return aggregation::kMaxOpenRounds * chunks * members * sizeof(aggregation::Input);
+}
+
 Status EpochView::start() {
   std::size_t trees = 0;
   for (const wire::Config& entry : entries_)

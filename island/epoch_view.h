@@ -15,6 +15,9 @@ namespace tombolo::island {
 /// it.
 class EpochView {
  public:
+  /// Longest period that is taken from an edge.
+  static constexpr std::uint32_t kMaxEntries = 1U << 16;
+
   /// `first` may be any entry of the epoch; it fixes the period and what all entries share.
   EpochView(std::uint32_t epoch, const wire::Config& first);
 
@@ -23,6 +26,9 @@ class EpochView {
   bool complete() const { return known_ == entries_.size(); }
   /// The first entry that is missing.
   std::uint32_t next_missing() const;
+
+  /// Bytes that the fold points' windows will take; 0 with edge aggregation. When complete.
+  std::uint64_t fold_bytes() const;
 
   /// Sets up grants and, when the island folds itself, its fold points. Once, when complete.
   /// Errors: kInvalidInput from a fold point whose entries do not fit.

@@ -5,18 +5,42 @@
 #include "aggregation/fold/kernel.h"
 
 namespace tombolo::island {
+namespace {
+
+/// Chunk numbers have 32 bits; a fold point keeps half of them, so that a grant may point behind the last.
+constexpr std::uint64_t kMaxChunks = std::uint64_t{1} << 31;
+
+/// The edge knows best who is missing, so it has the first word: without it, the island gives up this much
+/// later than the epoch says, but never more than a second.
+constexpr std::uint64_t kGraceParts = 8;
+
+Nanoseconds later(Nanoseconds at_ns, Nanoseconds by_ns) {
+  return by_ns >= kNever - at_ns ? kNever : at_ns + by_ns;
+}
+
+}  // namespace
 
 Operation::Operation(std::uint64_t operation_id, const Allreduce& asked, Nanoseconds now_ns)
     : id(operation_id), request(asked), input_(asked.input) {
   outcome.called_ns = now_ns;
-  if (asked.deadline_ns != 0) deadline_at_ns = now_ns + asked.deadline_ns;
+  if (asked.deadline_ns != 0) deadline_at_ns = later(now_ns, asked.deadline_ns);
   if (asked.input != asked.output) return;
   const std::size_t bytes = fold::payload_bytes(asked.format, asked.count);
   copy_.assign(asked.input, asked.input + bytes);
   input_ = copy_.data();
 }
 
-void Operation::bind(EpochView& epoch_view, Nanoseconds now_ns) {
+bool Operation::fits(const EpochView& epoch_view) const {
+  return (request.count - 1) / epoch_view.chunk_elements() < kMaxChunks;
+}
+
+void Operation::start_deadline(Nanoseconds now_ns) {
+  if (view == nullptr || request.deadline_ns != 0 || deadline_at_ns != kNever) return;
+  const Nanoseconds deadline_ns = view->deadline_ns();
+  deadline_at_ns = later(later(now_ns, deadline_ns), std::min(deadline_ns / kGraceParts, kSecond));
+}
+
+void Operation::bind(EpochView& epoch_view) {
   view = &epoch_view;
   entry = &epoch_view.entry_of(request.round);
   lanes_ = epoch_view.lane_count();
@@ -31,7 +55,7 @@ void Operation::bind(EpochView& epoch_view, Nanoseconds now_ns) {
   results_ = 0;
   outcome.epoch = epoch_view.epoch();
   outcome.stage = Stage::kRunning;
-  if (request.deadline_ns == 0) deadline_at_ns = now_ns + epoch_view.deadline_ns();
+  if (request.deadline_ns == 0) deadline_at_ns = kNever;
 }
 
 std::size_t Operation::elements(std::uint64_t chunk) const {

@@ -21,14 +21,14 @@ struct Allreduce {
   std::uint64_t count = 0;      ///< Elements, at least 1.
   wire::Format format = wire::Format::kFp32;
   wire::Operation operation = wire::Operation::kMean;
-  Nanoseconds deadline_ns = 0;  ///< From the call on; 0: the epoch's, counted from when the round can start.
+  Nanoseconds deadline_ns = 0;  ///< From the call on; 0: the epoch's, from when it is among the two oldest.
 };
 
 enum class Stage : std::uint8_t {
-  kWaiting,  ///< For the epoch's configuration, or for grants; nothing was sent.
-  kRunning,
-  kReady,     ///< The result is in `output`; the input may still be needed.
-  kReleased,  ///< Every member's edge has all of this island's chunks: the input is the caller's again.
+  kWaiting,   ///< For the configuration of the round's epoch.
+  kRunning,   ///< Sends as grants allow, and collects results.
+  kReady,     ///< The result is in `output` and stays right; the input is still needed.
+  kReleased,  ///< The input is the caller's again: every member has it, or `failed_elsewhere` says otherwise.
   kFailed,    ///< `error` says why and names who is missing. The output is undefined.
 };
 
@@ -58,7 +58,12 @@ class Operation {
   Operation(std::uint64_t id, const Allreduce& request, Nanoseconds now_ns);
 
   /// Fixes the epoch: from here on the operation is in that epoch only.
-  void bind(EpochView& view, Nanoseconds now_ns);
+  void bind(EpochView& view);
+  /// Whether the update has few enough chunks for the wire's chunk numbers.
+  bool fits(const EpochView& view) const;
+
+  /// Lets the epoch's deadline count from now on, unless it does already or the caller gave one.
+  void start_deadline(Nanoseconds now_ns);
 
   std::uint64_t chunks() const { return chunks_; }
   std::size_t elements(std::uint64_t chunk) const;

@@ -11,6 +11,7 @@ namespace {
 /// True if `bits` has a bit at or above `count`.
 bool exceeds(std::uint64_t bits, std::size_t count) { return count < 64 && (bits >> count) != 0; }
 
+// lint: set-up, runs before the first packet
 /// What is wrong with a branch; empty when it is sound.
 std::string fault_of(const Branch& branch, std::size_t link_count, std::size_t island_count) {
   if (branch.parent_link >= link_count) {
@@ -32,6 +33,7 @@ std::string fault_of(const Branch& branch, std::size_t link_count, std::size_t i
 
 }  // namespace
 
+// lint: set-up, runs before the first packet
 Result<ForwardingTable> ForwardingTable::build(std::span<const BranchSpec> specs, std::size_t link_count,
                                                std::size_t island_count) {
   if (link_count > kMaxLinks) return invalid_input("an edge has at most 64 links");

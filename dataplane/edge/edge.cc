@@ -6,6 +6,9 @@
 #include <bit>
 #include <utility>
 
+#include "protocol/wire/config.h"
+#include "protocol/wire/feedback.h"
+
 namespace tombolo::dataplane {
 namespace {
 
@@ -13,7 +16,12 @@ constexpr std::size_t kHandOverPackets = 1024;
 /// Installations on the way to one worker: two live epochs for each of its lanes, and room to spare.
 constexpr std::size_t kInstallationsPerLane = 4;
 constexpr std::uint32_t kMaxLanes = 256;
+constexpr std::uint32_t kPorts = 65536;
+/// The largest body that an edge makes itself.
+constexpr std::uint32_t kLeastPayload = std::max(wire::kMaxFeedbackBytes, wire::kMaxConfigBytes);
+constexpr std::size_t kWidestElementBytes = 4;
 
+// lint: set-up, runs before the first packet
 Status check(const EdgeConfig& config, std::size_t ports) {
   if (config.session == 0) return invalid_input("session: must not be 0");
   if (config.lane_count == 0 || config.lane_count > kMaxLanes)
@@ -21,7 +29,11 @@ Status check(const EdgeConfig& config, std::size_t ports) {
   if (config.workers == 0 || config.lane_count % config.workers != 0)
     return invalid_input(
         fmt::format("workers: {} does not divide {} lanes", config.workers, config.lane_count));
-  if (config.receive_queues == 0) return invalid_input("receive_queues: must not be 0");
+  // Then a packet is handed over at most once, and to a worker behind the one that received it.
+  if (config.receive_queues == 0 || config.workers % config.receive_queues != 0)
+    return invalid_input(
+        fmt::format("receive_queues: {} does not divide {} workers", config.receive_queues, config.workers));
+  if (config.hello_interval_ns == 0) return invalid_input("hello_interval_ns: must not be 0");
   if (config.links.empty() || config.links.size() > multicast::kMaxLinks)
     return invalid_input(
         fmt::format("links: {} of them, not 1..{}", config.links.size(), multicast::kMaxLinks));
@@ -31,21 +43,58 @@ Status check(const EdgeConfig& config, std::size_t ports) {
     if (!std::has_single_bit(link.window_packets) || link.window_packets <= link::Sender::kControlReserve)
       return invalid_input(fmt::format("{}: window_packets {} is not a power of two above {}", where,
                                        link.window_packets, link::Sender::kControlReserve));
+    if (std::uint32_t{link.address.base_port} + config.lane_count > kPorts)
+      return invalid_input(
+          fmt::format("{}: {} lanes from that port on do not fit", where, config.lane_count));
+    const auto same = [&link](const EdgeLink& other) { return other.address == link.address; };
+    if (std::count_if(config.links.begin(), config.links.end(), same) > 1)
+      return invalid_input(where + ": given twice");
+  }
+  return ok_status();
+}
+
+/// Whether the edge can run the epoch: it is for this edge, and names no link that the edge does not have.
+/// The forwarding table's own faults are found where it is built.
+Status check_table(const EpochTable& table, const EdgeConfig& config) {
+  if (table.epoch == 0) return invalid_input("0 is the number of no epoch");
+  if (table.job != config.job)
+    return invalid_input(fmt::format("it is for job {}, the edge serves {}", table.job, config.job));
+  if (table.lane_count != config.lane_count)
+    return invalid_input(fmt::format("it has {} lanes, the edge {}", table.lane_count, config.lane_count));
+  for (const LocalIsland& island : table.islands)
+    if (island.link >= config.links.size() || !config.links[island.link].is_island)
+      return invalid_input(
+          fmt::format("the island of rank {} is on link {}, which no island has", island.rank, island.link));
+  for (std::size_t tree = 0; tree < table.forwarding.size(); ++tree) {
+    const multicast::Branch* const branch = table.forwarding.find(static_cast<std::uint16_t>(tree));
+    if (branch == nullptr) continue;
+    const auto links_named = static_cast<std::size_t>(std::bit_width(branch->child_links));
+    if (std::max<std::size_t>(links_named, branch->parent_link + 1U) > config.links.size())
+      return invalid_input(fmt::format("tree {} uses a link that the edge does not have", tree));
   }
   return ok_status();
 }
 
 }  // namespace
 
+// lint: set-up, runs before the first packet
 Result<std::unique_ptr<Edge>> Edge::create(const EdgeConfig& config, std::span<Port* const> ports,
                                            BufferPool& pool) {
   if (auto checked = check(config, ports.size()); !checked)
     return std::move(checked).error().within("edge " + config.site);
-  return std::unique_ptr<Edge>(new Edge(config, ports, pool));
+  // A pool does not tell how large its buffers are; one of them does.
+  const BufferRef sample = BufferRef::adopt(pool.allocate());
+  if (!sample) return Error{ErrorCode::kUnavailable, "edge " + config.site + ": the buffer pool is empty"};
+  if (sample.capacity() < kHeaderBytes + kLeastPayload)
+    return invalid_input(fmt::format("edge {}: buffers of {} bytes, the protocol needs {}", config.site,
+                                     sample.capacity(), kHeaderBytes + kLeastPayload));
+  return std::unique_ptr<Edge>(new Edge(config, ports, pool, sample.capacity()));
 }
 
 // lint: set-up, runs before the first packet
-Edge::Edge(const EdgeConfig& config, std::span<Port* const> ports, BufferPool& pool) : config_(config) {
+Edge::Edge(const EdgeConfig& config, std::span<Port* const> ports, BufferPool& pool,
+           std::uint32_t buffer_bytes)
+    : config_(config), buffer_bytes_(buffer_bytes) {
   const std::uint32_t count = config.workers;
   transmitters_.resize(count);
   for (std::uint32_t i = 0; i < count * count; ++i)
@@ -88,18 +137,25 @@ Edge::~Edge() {
     queue->consume_all([](const HandOver& left) { BufferRef::adopt(left.buffer).reset(); });
 }
 
+// lint: control's thread, not a worker's
 Status Edge::install(std::shared_ptr<const EpochTable> table, std::uint32_t first_round) {
   collect_retired();
-  if (!can_install())
-    return Error{ErrorCode::kUnavailable, fmt::format("epochs {} and {} are live; {} still has rounds open",
-                                                      older_epoch_, newest_epoch_, older_epoch_)};
-  if (table->lane_count != config_.lane_count)
+  const std::string where = fmt::format("edge {}: epoch {}", config_.site, table->epoch);
+  if (auto checked = check_table(*table, config_); !checked) return std::move(checked).error().within(where);
+  if (table->epoch <= newest_epoch_)
+    return invalid_input(fmt::format("{}: epoch {} is as new or newer", where, newest_epoch_));
+  const std::size_t chunk_bytes = std::size_t{table->chunk_elements} * kWidestElementBytes;
+  if (kHeaderBytes + chunk_bytes > buffer_bytes_)
     return invalid_input(
-        fmt::format("the epoch has {} lanes, the edge {}", table->lane_count, config_.lane_count));
+        fmt::format("{}: chunks of {} bytes in buffers of {}", where, chunk_bytes, buffer_bytes_));
+  if (!can_install())
+    return Error{ErrorCode::kUnavailable,
+                 fmt::format("{}: epoch {} is not taken up yet, or {} still has rounds open", where,
+                             newest_epoch_, older_epoch_)};
   std::vector<std::unique_ptr<LaneEpoch>> epochs;
   for (std::uint16_t lane = 0; lane < config_.lane_count; ++lane) {
     auto epoch = LaneEpoch::create(table, first_round, lane);
-    if (!epoch) return std::move(epoch).error();
+    if (!epoch) return std::move(epoch).error().within(where);
     epochs.push_back(std::move(epoch).value());
   }
   for (std::uint16_t lane = 0; lane < config_.lane_count; ++lane)

@@ -18,8 +18,9 @@ struct EdgeConfig {
   std::uint16_t job = 0;
   std::uint32_t session = 0;  ///< Grows with each restart; never 0.
   std::uint16_t lane_count = 4;
-  std::uint32_t workers = 1;         ///< A divisor of the lane count.
-  std::uint32_t receive_queues = 1;  ///< Of each port; workers behind that get their packets by hand-over.
+  std::uint32_t workers = 1;  ///< A divisor of the lane count.
+  /// Of each port; a divisor of the workers. Workers behind that get their packets by hand-over.
+  std::uint32_t receive_queues = 1;
   Nanoseconds hello_interval_ns = 200 * kMillisecond;
   fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline;
   std::uint64_t pool_buffers = 0;  ///< Packet buffers in the pool: what plans are checked against.
@@ -46,7 +47,7 @@ struct EdgeTotals {
 class Edge {
  public:
   /// Errors: kInvalidInput, naming the field (no lane, workers that do not divide the lanes, a link to no
-  /// port, ...).
+  /// port, ...), or buffers that are too small; kUnavailable when the pool is empty.
   static Result<std::unique_ptr<Edge>> create(const EdgeConfig& config, std::span<Port* const> ports,
                                               BufferPool& pool);
   ~Edge();
@@ -57,10 +58,13 @@ class Edge {
   Worker& worker(std::size_t index) { return *workers_[index]; }
 
   /// Makes every lane run the committed epoch from `first_round` on; the lanes take it up in their next turn.
-  /// Errors: kUnavailable while two epochs are live and the older one still has rounds open; kInvalidInput.
+  /// Errors: kUnavailable while can_install() does not hold; kInvalidInput, naming what is wrong with the
+  /// table: another job or lane count, a link that the edge does not have, an epoch that is not newer than
+  /// the last, chunks larger than the buffers.
   Status install(std::shared_ptr<const EpochTable> table, std::uint32_t first_round);
 
-  /// Whether a further epoch may be staged: fewer than two are live, or the older one is over in every lane.
+  /// Whether a further epoch may be staged: every lane has taken the last one up, and the one before it is
+  /// over in every lane.
   bool can_install() const;
 
   /// The highest round that any lane has opened; nothing if none has.
@@ -76,10 +80,11 @@ class Edge {
   const EdgeConfig& config() const { return config_; }
 
  private:
-  Edge(const EdgeConfig& config, std::span<Port* const> ports, BufferPool& pool);
+  Edge(const EdgeConfig& config, std::span<Port* const> ports, BufferPool& pool, std::uint32_t buffer_bytes);
   void collect_retired();
 
   EdgeConfig config_;
+  std::uint32_t buffer_bytes_;                                           ///< Capacity of the pool's buffers.
   std::vector<std::vector<std::unique_ptr<Transmitter>>> transmitters_;  ///< By worker and port.
   std::vector<std::unique_ptr<HandOverQueue>> hand_overs_;               ///< From worker i to j at i * n + j.
   std::vector<std::unique_ptr<InstallQueue>> installations_;

@@ -129,6 +129,8 @@ class Lane {
   // lane_round.cc: grants, round ends, deadlines.
   DropReason on_grant(const wire::Header& header, std::uint8_t link);
   DropReason on_round_end(const wire::Header& header, std::uint8_t link, Nanoseconds now_ns);
+  DropReason abandon_round(const wire::Header& header, LaneEpoch& epoch, std::uint8_t link,
+                           Nanoseconds now_ns);
   void advance_rounds(LaneEpoch& epoch, Nanoseconds now_ns);
   void grant_slots(LaneEpoch& epoch, std::size_t island, aggregation::OpenRound& round);
   void end_round(LaneEpoch& epoch, std::size_t island, aggregation::OpenRound& round,

@@ -1,13 +1,43 @@
 #include "dataplane/edge/lane_epoch.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace tombolo::dataplane {
+namespace {
+
+/// Every member's chunks must have a tree that brings them here; grants and ends go up those trees.
+Status check_receive_trees(const EpochTable& table, std::size_t island) {
+  const LocalIsland& local = table.islands[island];
+  const auto where = [&local](std::size_t entry) {
+    return "island of rank " + std::to_string(local.rank) + ", schedule entry " + std::to_string(entry);
+  };
+  if (local.members.size() != table.period || local.sends.size() != table.period)
+    return invalid_input("island of rank " + std::to_string(local.rank) + ": not one entry per round of " +
+                         std::to_string(table.period));
+  for (std::size_t entry = 0; entry < local.members.size(); ++entry) {
+    const aggregation::MemberEntry& members = local.members[entry];
+    if (members.rests() || !table.edge_aggregation) continue;
+    for (std::size_t member = 0; member < members.members; ++member) {
+      const multicast::Branch* const branch = table.forwarding.find(members.receive_trees[member]);
+      if (branch == nullptr || (branch->deliver >> island & 1) == 0 || branch->entry != entry ||
+          branch->rank != members.ranks[member])
+        return invalid_input(where(entry) + ": tree " + std::to_string(members.receive_trees[member]) +
+                             " does not deliver the chunks of rank " + std::to_string(members.ranks[member]));
+    }
+  }
+  return ok_status();
+}
+
+}  // namespace
 
 // lint: set-up, runs in control before the lane sees the epoch
 Result<std::unique_ptr<LaneEpoch>> LaneEpoch::create(std::shared_ptr<const EpochTable> table,
                                                      std::uint32_t first_round, std::uint16_t lane) {
+  if (table->period == 0 || table->lane_count == 0) return invalid_input("no schedule entry, or no lane");
+  for (std::size_t island = 0; island < table->islands.size(); ++island)
+    if (auto checked = check_receive_trees(*table, island); !checked) return std::move(checked).error();
   std::vector<std::uint8_t> children(table->forwarding.size());
   for (std::size_t tree = 0; tree < children.size(); ++tree) {
     const multicast::Branch* const branch = table->forwarding.find(static_cast<std::uint16_t>(tree));

@@ -18,7 +18,8 @@ namespace tombolo::dataplane {
 struct LaneEpoch {
   static constexpr std::uint64_t kNoEnd = std::numeric_limits<std::uint64_t>::max();
 
-  /// Errors: kInvalidInput from a fold point whose entries do not fit.
+  /// Errors: kInvalidInput, naming what is wrong with the table: an island without an entry for each round, a
+  /// member whose chunks no tree delivers, a fold point whose entries do not fit.
   static Result<std::unique_ptr<LaneEpoch>> create(std::shared_ptr<const EpochTable> table,
                                                    std::uint32_t first_round, std::uint16_t lane);
 

@@ -87,6 +87,7 @@ DropReason Lane::on_join(const wire::Header& header, std::uint8_t link, Nanoseco
   const LaneEpoch& epoch = *epochs_[0];
   for (std::size_t island = 0; island < epoch.table->islands.size(); ++island) {
     if (epoch.table->islands[island].link != link) continue;
+    if (epoch.table->islands[island].rank != header.rank) return DropReason::kWrongRank;
     if (header.epoch == epoch.table->epoch) return DropReason::kNone;
     for (std::uint32_t i = 0; i < wire::kConfigsPerAnswer && header.chunk + i < epoch.table->period; ++i)
       send_config(link, epoch, island, header.chunk + i, now_ns);

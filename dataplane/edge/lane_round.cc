@@ -9,15 +9,30 @@ using aggregation::OpenRound;
 using link::GrantTable;
 using wire::RoundOutcome;
 
+namespace {
+
+/// Places on a parent's link that grants leave for ends of rounds, which are told once: two open rounds in
+/// each of two live epochs.
+constexpr std::uint32_t kRoundEndReserve = 4;
+
+/// What comes up a tree must come from a link below, and be about the tree's own source and rounds.
+DropReason check_from_below(const wire::Header& header, const LaneEpoch& epoch,
+                            const multicast::Branch* branch, std::uint8_t link) {
+  if (branch == nullptr) return DropReason::kUnknownTree;
+  if ((branch->child_links >> link & 1) == 0) return DropReason::kWrongLink;
+  if (branch->rank != header.rank) return DropReason::kWrongRank;
+  if (header.round < epoch.first_round) return DropReason::kRoundClosed;
+  return epoch.entry_of(header.round) == branch->entry ? DropReason::kNone : DropReason::kUnknownTree;
+}
+
+}  // namespace
+
 DropReason Lane::on_grant(const wire::Header& header, std::uint8_t link) {
   LaneEpoch* const epoch = find_epoch(header.epoch);
   if (epoch == nullptr) return DropReason::kUnknownEpoch;
   const multicast::Branch* const branch = epoch->table->forwarding.find(header.tree);
-  if (branch == nullptr) return DropReason::kUnknownTree;
-  if ((branch->child_links >> link & 1) == 0) return DropReason::kWrongLink;
-  if (branch->rank != header.rank) return DropReason::kWrongRank;
-  if (header.round < epoch->first_round || epoch->entry_of(header.round) != branch->entry)
-    return DropReason::kUnknownTree;
+  if (const DropReason reason = check_from_below(header, *epoch, branch, link); reason != DropReason::kNone)
+    return reason;
   epoch->grants.grant(header.tree, header.round, LaneEpoch::child_of_link(*branch, link), header.chunk);
   return DropReason::kNone;
 }
@@ -25,26 +40,32 @@ DropReason Lane::on_grant(const wire::Header& header, std::uint8_t link) {
 DropReason Lane::on_round_end(const wire::Header& header, std::uint8_t link, Nanoseconds now_ns) {
   LaneEpoch* const epoch = find_epoch(header.epoch);
   if (epoch == nullptr) return DropReason::kUnknownEpoch;
-  const auto outcome = static_cast<RoundOutcome>(static_cast<std::uint32_t>(header.chunk));
-  if (header.tree == wire::kNoTree) {
-    // Our own island gave the round up.
-    for (std::size_t island = 0; island < epoch->points.size(); ++island) {
-      if (epoch->table->islands[island].link != link) continue;
-      OpenRound* const round = epoch->points[island].find(header.round);
-      if (round == nullptr) return DropReason::kRoundClosed;
-      end_round(*epoch, island, *round, RoundOutcome::kAbandoned, now_ns);
-      return DropReason::kNone;
-    }
-    return DropReason::kWrongLink;
-  }
+  if (header.tree == wire::kNoTree) return abandon_round(header, *epoch, link, now_ns);
   const multicast::Branch* const branch = epoch->table->forwarding.find(header.tree);
-  if (branch == nullptr) return DropReason::kUnknownTree;
-  if ((branch->child_links >> link & 1) == 0) return DropReason::kWrongLink;
-  if (header.round < epoch->first_round || epoch->entry_of(header.round) != branch->entry)
-    return DropReason::kUnknownTree;
+  if (const DropReason reason = check_from_below(header, *epoch, branch, link); reason != DropReason::kNone)
+    return reason;
+  const auto outcome = static_cast<RoundOutcome>(static_cast<std::uint32_t>(header.chunk));
   epoch->grants.end(header.tree, header.round, LaneEpoch::child_of_link(*branch, link),
                     {outcome, header.specific});
   return DropReason::kNone;
+}
+
+/// An island of this edge gives a round up.
+DropReason Lane::abandon_round(const wire::Header& header, LaneEpoch& epoch, std::uint8_t link,
+                               Nanoseconds now_ns) {
+  for (std::size_t island = 0; island < epoch.points.size(); ++island) {
+    const LocalIsland& local = epoch.table->islands[island];
+    if (local.link != link) continue;
+    if (local.rank != header.rank) return DropReason::kWrongRank;
+    FoldPoint& point = epoch.points[island];
+    if (OpenRound* const round = point.find(header.round); round != nullptr) {
+      end_round(epoch, island, *round, RoundOutcome::kAbandoned, now_ns);
+      return DropReason::kNone;
+    }
+    const bool to_come = epoch.covers(header.round) && header.round > point.highest_opened().value_or(0);
+    return to_come ? DropReason::kRoundNotOpen : DropReason::kRoundClosed;
+  }
+  return DropReason::kWrongLink;
 }
 
 /// Opens, grants, completes and expires the rounds of the epoch's fold points.
@@ -59,7 +80,7 @@ void Lane::advance_rounds(LaneEpoch& epoch, Nanoseconds now_ns) {
     for (OpenRound* const round : point.open_rounds())
       if (FoldPoint::grant_due(*round)) grant_slots(epoch, island, *round);
     if (const auto highest = point.highest_opened())
-      counters_.highest_opened.set(std::max<std::uint64_t>(counters_.highest_opened.get(), *highest + 1));
+      counters_.highest_opened.set(std::max(counters_.highest_opened.get(), std::uint64_t{*highest} + 1));
   }
 }
 
@@ -107,7 +128,7 @@ bool Lane::tell_upward(LaneEpoch& epoch, Nanoseconds now_ns) {
   for (std::size_t n = epoch.grants.pending(); n > 0 && epoch.grants.next_upward(upward); --n) {
     const multicast::Branch& branch = *epoch.table->forwarding.find(upward.tree);
     const link::Peer& parent = links_[branch.parent_link].peer;
-    if (parent.up() && !parent.sender().has_room_for_control()) {
+    if (parent.up() && parent.sender().free_slots() <= kRoundEndReserve) {
       epoch.grants.postpone();
       all_told = false;
       continue;

@@ -12,6 +12,7 @@ Worker::Turn Worker::turn(Nanoseconds now_ns) {
   install_epochs(now_ns);
   Turn turn;
   turn.received = receive_from_ports(now_ns) + receive_from_workers(now_ns);
+  if (has_handed_over()) turn.next_ns = now_ns;
   for (const auto& lane : parts_.lanes) turn.next_ns = std::min(turn.next_ns, lane->turn(now_ns));
   for (const auto& transmitter : transmitters_) transmitter->flush(now_ns);
   counters_.turns.add();
@@ -47,6 +48,12 @@ std::size_t Worker::receive_from_workers(Nanoseconds now_ns) {
     }
   }
   return received;
+}
+
+/// Whether another worker's packets still wait: more came than one turn takes.
+bool Worker::has_handed_over() const {
+  return std::any_of(parts_.from.begin(), parts_.from.end(),
+                     [](HandOverQueue* queue) { return queue != nullptr && queue->read_available() > 0; });
 }
 
 void Worker::install_epochs(Nanoseconds now_ns) {

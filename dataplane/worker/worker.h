@@ -55,7 +55,7 @@ class Worker {
 
   Worker(Parts parts, std::span<const std::unique_ptr<Transmitter>> transmitters);
 
-  /// What a turn did, and when the next one is due if nothing arrives.
+  /// What a turn did, and when the next one is due if nothing arrives: `now_ns` when there is more to do.
   struct Turn {
     std::size_t received = 0;
     Nanoseconds next_ns = kNever;
@@ -71,6 +71,7 @@ class Worker {
  private:
   std::size_t receive_from_ports(Nanoseconds now_ns);
   std::size_t receive_from_workers(Nanoseconds now_ns);
+  bool has_handed_over() const;
   void install_epochs(Nanoseconds now_ns);
   void dispatch(RxPacket& packet, Nanoseconds now_ns);
   Lane* own_lane(std::uint16_t lane) const;

@@ -15,6 +15,7 @@ wire::RoundOutcome worse(wire::RoundOutcome a, wire::RoundOutcome b) { return st
 
 }  // namespace
 
+// lint: set-up, runs before the first packet
 GrantTable::GrantTable(std::uint32_t period, std::span<const std::uint8_t> children)
     : period_(period),
       trees_(children.size()),

@@ -9,7 +9,8 @@
 namespace tombolo::link {
 
 /// Spaces packets so that a source keeps its wire rate. A sender that was held up may catch up with a burst
-/// of at most kBurstPackets; edges absorb no more jitter than that.
+/// of at most kBurstPackets; edges absorb no more jitter than that. Where sizes differ, a burst has no more
+/// bytes than kBurstPackets of its largest packet.
 class Pacer {
  public:
   static constexpr std::uint64_t kBurstPackets = 8;
@@ -18,8 +19,8 @@ class Pacer {
   void set_rate(std::uint64_t rate_bps) { rate_bps_ = rate_bps; }
 
   /// When the next packet may leave; compare with now.
-  Nanoseconds next_send_ns() const { return next_ns_; }
-  bool may_send(Nanoseconds now_ns) const { return next_ns_ <= now_ns; }
+  Nanoseconds next_send_ns() const { return rate_bps_ == 0 ? 0 : next_ns_; }
+  bool may_send(Nanoseconds now_ns) const { return next_send_ns() <= now_ns; }
 
   /// A packet of `wire_bytes` (framing included) leaves now.
   void on_sent(std::uint64_t wire_bytes, Nanoseconds now_ns) {

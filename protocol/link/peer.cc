@@ -10,11 +10,16 @@ namespace {
 
 constexpr Nanoseconds kLeastInterval = kMillisecond;
 constexpr Nanoseconds kLongestFeedbackInterval = 10 * kMillisecond;
+/// No path takes longer; an echo that says so is wrong, and would hold up repairs for as long.
+constexpr Nanoseconds kLongestRtt = 10 * kSecond;
 
 }  // namespace
 
 Peer::Peer(const PeerConfig& config)
-    : config_(config), rtt_(config.initial_rtt_ns), sender_(config.window), receiver_(config.window) {
+    : config_(config),
+      rtt_(config.initial_rtt_ns),
+      sender_(config.window, config.first_sequence),
+      receiver_(config.window) {
   CHECK(config.session != 0);
   pace_timers();
 }
@@ -36,24 +41,23 @@ Peer::HelloOutcome Peer::on_hello(const wire::Header& header, const wire::Hello&
   if (session != remote_session_) {
     remote_session_ = session;
     up_ = false;
+    started_ = false;
     heard_timestamp_ = false;
     sender_.reset();
     answer_ = true;
   }
   hear(header, now_ns);
-  sample_rtt(hello.echo_timestamp_us, hello.echo_delay_us, now_ns);
   if (hello.peer_session != config_.session) {
-    answer_ = true;  // The peer does not know us yet, or knows our former life.
+    answer_ = true;  // The peer does not know us yet, or knows our former life and echoes that one's clock.
     return {};
   }
-  if (up_) {
-    receiver_.on_position(hello.first_sequence, hello.next_sequence);
-    return {};
-  }
+  sample_rtt(hello.echo_timestamp_us, hello.echo_delay_us, now_ns);
+  if (!started_) receiver_.start(hello.first_sequence);
+  started_ = true;
+  receiver_.on_position(hello.first_sequence, hello.next_sequence);
+  if (up_) return {};
   up_ = true;
   answer_ = true;
-  receiver_.start(hello.first_sequence);
-  receiver_.on_position(hello.first_sequence, hello.next_sequence);
   return {DropReason::kNone, true};
 }
 
@@ -115,7 +119,9 @@ void Peer::sample_rtt(std::uint32_t echo_timestamp_us, std::uint32_t echo_delay_
   if (echo_delay_us == wire::kNoEcho) return;
   const std::uint32_t elapsed_us = timestamp_us(now_ns) - echo_timestamp_us;
   if (serial_before(elapsed_us, echo_delay_us)) return;
-  rtt_.add_sample(Nanoseconds{elapsed_us - echo_delay_us} * kMicrosecond);
+  const Nanoseconds sample_ns = Nanoseconds{elapsed_us - echo_delay_us} * kMicrosecond;
+  if (sample_ns > kLongestRtt) return;
+  rtt_.add_sample(sample_ns);
   pace_timers();
 }
 

@@ -13,8 +13,9 @@
 namespace tombolo::link {
 
 struct PeerConfig {
-  std::uint32_t session = 0;  ///< This node's own; grows with each restart; never 0.
-  std::uint32_t window = 0;   ///< Packets outstanding at most, each way; a power of two.
+  std::uint32_t session = 0;         ///< This node's own; grows with each restart; never 0.
+  std::uint32_t window = 0;          ///< Packets outstanding at most, each way; a power of two.
+  std::uint32_t first_sequence = 0;  ///< The first packet's number.
   Nanoseconds initial_rtt_ns = kMillisecond;
   Nanoseconds hello_interval_ns = 200 * kMillisecond;
   std::uint32_t missed_hellos = 3;  ///< Silence of so many intervals means that the peer is down.
@@ -25,7 +26,7 @@ struct PeerConfig {
 ///
 /// Two nodes are up towards each other once each has heard a HELLO that names its own session. A newer
 /// session of the peer starts both directions afresh; whatever still arrives from the older one is refused
-/// (invariant I7).
+/// (invariant I7). After silence the same session goes on where it stood: nothing that arrived arrives again.
 class Peer {
  public:
   explicit Peer(const PeerConfig& config);
@@ -78,6 +79,7 @@ class Peer {
   Receiver receiver_;
   std::uint32_t remote_session_ = 0;  ///< 0: never heard.
   bool up_ = false;
+  bool started_ = false;      ///< The receiver follows the stream of the peer's present session.
   bool answer_ = true;        ///< The peer lacks our HELLO; the first one is due at once.
   Nanoseconds hello_ns_ = 0;  ///< When the next regular HELLO is due.
   Nanoseconds heard_ns_ = 0;

@@ -36,6 +36,7 @@ DropReason Receiver::check(std::uint32_t sequence) {
 }
 
 void Receiver::mark(std::uint32_t sequence) {
+  CHECK(sequence - cumulative_ < highest_ - cumulative_);
   const std::uint32_t bit = sequence & (window_ - 1);
   marked_[bit / kWordBits] |= std::uint64_t{1} << (bit % kWordBits);
   ++untold_;
@@ -43,24 +44,12 @@ void Receiver::mark(std::uint32_t sequence) {
 }
 
 void Receiver::on_position(std::uint32_t first, std::uint32_t next) {
-  // A sender has at most a window outstanding; anything else is a stale or foreign statement.
-  if (serial_before(next, first) || next - first > window_) return;
-  if (serial_distance(cumulative_, first) > static_cast<std::int32_t>(window_)) {
-    given_up_ += first - cumulative_;
-    start(first);
-  }
-  while (serial_before(cumulative_, first)) {
-    if (!is_marked(cumulative_)) {
-      ++given_up_;
-      mark(cumulative_);
-      if (serial_before(highest_, cumulative_)) highest_ = cumulative_;
-    } else {
-      advance();
-    }
-  }
-  if (serial_before(highest_, next) && next - cumulative_ <= window_) {
-    highest_ = next;
-    new_gap_ = true;
+  if (serial_before(next, first)) return;
+  if (serial_before(cumulative_, first)) give_up_before(first);
+  if (serial_before(highest_, next)) {
+    const std::uint32_t reach = cumulative_ + std::min(next - cumulative_, window_);
+    if (reach != highest_) new_gap_ = true;
+    highest_ = reach;
   }
   ++untold_;  // Whoever asks wants to hear where we are.
 }
@@ -75,19 +64,15 @@ void Receiver::report(wire::Feedback& feedback, Nanoseconds now_ns) {
   feedback.cumulative = cumulative_;
   feedback.highest = highest_;
   feedback.range_count = 0;
-  std::uint32_t sequence = cumulative_;
-  while (sequence != highest_ && feedback.range_count < feedback.ranges.size()) {
-    if (is_marked(sequence)) {
-      ++sequence;
-      continue;
-    }
-    wire::SequenceRange& range = feedback.ranges[feedback.range_count++];
-    range.first = sequence;
-    while (sequence != highest_ && !is_marked(sequence)) ++sequence;
-    range.count = sequence - range.first;
+  std::uint32_t end = cumulative_;
+  while (feedback.range_count < feedback.ranges.size()) {
+    const std::uint32_t first = find(end, false);
+    if (first == highest_) break;
+    end = find(first, true);
+    feedback.ranges[feedback.range_count++] = {first, end - first};
   }
   // With more gaps than fit, speak only of what the ranges cover.
-  if (sequence != highest_ && feedback.range_count == feedback.ranges.size()) feedback.highest = sequence;
+  if (feedback.range_count == feedback.ranges.size()) feedback.highest = end;
   untold_ = 0;
   new_gap_ = false;
   told_ns_ = now_ns;
@@ -98,12 +83,48 @@ bool Receiver::is_marked(std::uint32_t sequence) const {
   return (marked_[bit / kWordBits] >> (bit % kWordBits) & 1) != 0;
 }
 
+void Receiver::unmark(std::uint32_t sequence) {
+  const std::uint32_t bit = sequence & (window_ - 1);
+  marked_[bit / kWordBits] &= ~(std::uint64_t{1} << (bit % kWordBits));
+}
+
 void Receiver::advance() {
-  while (is_marked(cumulative_)) {
-    const std::uint32_t bit = cumulative_ & (window_ - 1);
-    marked_[bit / kWordBits] &= ~(std::uint64_t{1} << (bit % kWordBits));
-    ++cumulative_;
+  for (; is_marked(cumulative_); ++cumulative_) unmark(cumulative_);
+}
+
+/// The sender has nothing before `first`, which is past cumulative_. Every mark lies inside the window, so a
+/// jump beyond it needs no look at the single sequences.
+void Receiver::give_up_before(std::uint32_t first) {
+  if (first - cumulative_ >= window_) {
+    given_up_ += first - cumulative_;
+    for (std::uint64_t& word : marked_) {
+      given_up_ -= static_cast<std::uint64_t>(std::popcount(word));
+      word = 0;
+    }
+    cumulative_ = first;
+  } else {
+    for (; cumulative_ != first; ++cumulative_) {
+      if (!is_marked(cumulative_)) ++given_up_;
+      unmark(cumulative_);
+    }
   }
+  if (serial_before(highest_, cumulative_)) highest_ = cumulative_;
+  advance();
+}
+
+/// The first sequence in [from, highest_) that is marked, or is not; highest_ if there is none. Goes by
+/// words: on a long fast path most of the window is open.
+std::uint32_t Receiver::find(std::uint32_t from, bool marked) const {
+  while (from != highest_) {
+    const std::uint32_t bit = from & (window_ - 1);
+    const std::uint64_t word = marked_[bit / kWordBits];
+    const auto skip =
+        static_cast<std::uint32_t>(std::countr_zero((marked ? word : ~word) >> (bit % kWordBits)));
+    const std::uint32_t left = kWordBits - bit % kWordBits;
+    from += std::min({skip, left, highest_ - from});
+    if (skip < left) break;
+  }
+  return from;
 }
 
 }  // namespace tombolo::link

@@ -26,10 +26,13 @@ class Receiver {
   /// kNone when the packet is new; kDuplicateSequence; kSequenceTooFar. Notes that the sender has got this
   /// far.
   DropReason check(std::uint32_t sequence);
+  /// The packet was kept. Only after check() gave kNone for it (a CHECK).
   void mark(std::uint32_t sequence);
 
   /// What the sender says of itself (HELLO): it sent everything before `next`, and repairs nothing before
-  /// `first`. Sequences that it cannot repair any more are given up and counted.
+  /// `first`. Sequences that it cannot repair any more are given up and counted. Of what it sent, only as
+  /// much as the window holds counts as missing: the rest was refused and is asked for later. Costs at most
+  /// a look at each sequence of the window, however far the sender says it is.
   void on_position(std::uint32_t first, std::uint32_t next);
 
   /// Feedback goes out at once for a new gap, after kPacketsPerFeedback packets, and otherwise every interval
@@ -48,7 +51,10 @@ class Receiver {
 
  private:
   bool is_marked(std::uint32_t sequence) const;
+  void unmark(std::uint32_t sequence);
   void advance();
+  void give_up_before(std::uint32_t first);
+  std::uint32_t find(std::uint32_t from, bool marked) const;
 
   std::uint32_t window_;
   std::vector<std::uint64_t> marked_;  ///< A bit per sequence in [cumulative_, cumulative_ + window_).

@@ -16,7 +16,8 @@ constexpr Nanoseconds kLongestProbeInterval = 200 * kMillisecond;
 
 }  // namespace
 
-Sender::Sender(std::uint32_t window) : window_(window), ring_(window) {
+Sender::Sender(std::uint32_t window, std::uint32_t first_sequence)
+    : window_(window), first_(first_sequence), next_(first_sequence), ring_(window) {
   CHECK(std::has_single_bit(window) && window > kControlReserve);
 }
 
@@ -31,25 +32,34 @@ void Sender::keep(wire::Header& header, const std::byte* payload, std::uint32_t 
   kept.payload_bytes = payload_bytes;
   kept.keep = std::move(keep);
   kept.sent_ns = now_ns;
+  kept.repaired = false;
   probe_backoff_ns_ = probe_interval_ns_;
   probe_ns_ = now_ns + probe_backoff_ns_;
 }
 
 std::size_t Sender::on_feedback(const wire::Feedback& feedback, Nanoseconds rtt_ns, Nanoseconds now_ns,
                                 std::span<std::uint32_t> repairs) {
-  if (serial_before(next_, feedback.highest) || serial_before(feedback.highest, feedback.cumulative))
+  // Each pair is compared: two distances of almost half the number space add up to a way round it.
+  if (serial_before(next_, feedback.highest) || serial_before(next_, feedback.cumulative) ||
+      serial_before(feedback.highest, feedback.cumulative))
     return 0;
   acknowledge_before(feedback.cumulative);
-  const Nanoseconds interval_ns = std::max(rtt_ns - rtt_ns / 8, kLeastRepairInterval);
+  // A path may be a little faster than its average when it reports a loss. What was reported just before a
+  // repair arrived is here a full round trip after the repair left, and must not cause a second one.
+  const Nanoseconds first_ns = std::max(rtt_ns - rtt_ns / 8, kLeastRepairInterval);
+  const Nanoseconds again_ns = std::max(rtt_ns + rtt_ns / 8, kLeastRepairInterval);
   std::size_t count = 0;
   for (std::size_t i = 0; i < feedback.range_count; ++i) {
     const wire::SequenceRange& range = feedback.ranges[i];
-    for (std::uint32_t k = 0; k < range.count && count < repairs.size(); ++k) {
-      Entry* const missing = find(range.first + k);
+    const std::uint32_t end = range.first + range.count;
+    std::uint32_t sequence = serial_before(range.first, first_) ? first_ : range.first;
+    for (; serial_before(sequence, end) && count < repairs.size(); ++sequence) {
+      Entry* const missing = find(sequence);
       if (missing == nullptr) break;
-      if (missing->sent_ns + interval_ns > now_ns) continue;
+      if (missing->sent_ns + (missing->repaired ? again_ns : first_ns) > now_ns) continue;
       missing->sent_ns = now_ns;
-      repairs[count++] = range.first + k;
+      missing->repaired = true;
+      repairs[count++] = sequence;
     }
   }
   repaired_ += count;

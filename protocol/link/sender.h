@@ -27,11 +27,13 @@ class Sender {
     const std::byte* payload = nullptr;  ///< Points into `keep`, or into memory whose owner calls forget().
     std::uint32_t payload_bytes = 0;
     BufferRef keep;
-    Nanoseconds sent_ns = 0;
+    Nanoseconds sent_ns = 0;  ///< When it left last.
+    bool repaired = false;    ///< It left more than once.
   };
 
   /// `window`: packets kept at most; a power of two above kControlReserve. Errors: CHECK.
-  explicit Sender(std::uint32_t window);
+  /// `first_sequence`: the first packet's number. Peers learn it from HELLO, so any will do.
+  explicit Sender(std::uint32_t window, std::uint32_t first_sequence = 0);
 
   bool has_room_for_data() const { return outstanding() + kControlReserve < window_; }
   bool has_room_for_control() const { return outstanding() < window_; }
@@ -42,8 +44,9 @@ class Sender {
             Nanoseconds now_ns);
 
   /// What the next hop has: frees what is acknowledged and writes the sequences to repair now into `repairs`;
-  /// returns how many. A sequence is repaired at most once per `rtt_ns`. Feedback about numbers that were
-  /// never sent is ignored.
+  /// returns how many. A sequence is repaired at most once per `rtt_ns`; for the first time once nearly that
+  /// has passed since it left. Feedback about numbers that were never sent is ignored. Costs at most a look
+  /// at each packet that is outstanding, whatever the feedback says.
   std::size_t on_feedback(const wire::Feedback& feedback, Nanoseconds rtt_ns, Nanoseconds now_ns,
                           std::span<std::uint32_t> repairs);
 
@@ -74,8 +77,8 @@ class Sender {
   void acknowledge_before(std::uint32_t sequence);
 
   std::uint32_t window_;
-  std::uint32_t first_ = 0;  ///< Oldest sequence not acknowledged.
-  std::uint32_t next_ = 0;   ///< The next packet's sequence.
+  std::uint32_t first_;  ///< Oldest sequence not acknowledged.
+  std::uint32_t next_;   ///< The next packet's sequence.
   std::vector<Entry> ring_;
   Nanoseconds probe_ns_ = 0;
   Nanoseconds probe_interval_ns_ = kMillisecond;

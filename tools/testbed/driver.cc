@@ -73,13 +73,18 @@ void VirtualDriver::step() {
     if (due_ns(edges_[site]) <= now_ns) turn_edge(site);
 }
 
-/// Workers in order: a packet is only ever handed to a later one.
 void VirtualDriver::turn_edge(std::size_t site) {
   const Nanoseconds now_ns = clock_.now_ns();
   dataplane::Edge& edge = *testbed_.edges()[site].edge;
   Nanoseconds next_ns = kNever;
-  for (std::size_t i = 0; i < edge.workers(); ++i)
-    next_ns = std::min(next_ns, edge.worker(i).turn(now_ns).next_ns);
+  std::size_t received = 0;
+  for (std::size_t i = 0; i < edge.workers(); ++i) {
+    const dataplane::Worker::Turn turn = edge.worker(i).turn(now_ns);
+    next_ns = std::min(next_ns, turn.next_ns);
+    received += turn.received;
+  }
+  // A packet may have been handed to a worker that has had its turn.
+  if (received > 0 && edge.config().receive_queues < edge.workers()) next_ns = now_ns;
   // Time goes on even if a timer is due at once.
   edges_[site].wake_ns = std::max(next_ns, now_ns + 1);
 }

@@ -23,11 +23,15 @@ constexpr double kLeastQueueBytes = 512 * 1024;
 Address edge_address(SiteId site) { return {kEdgeNet + site + 1, kBasePort}; }
 Address island_address(schedule::Rank rank) { return {kIslandNet + rank + 1u, kBasePort}; }
 
-dataplane::LinkConfig wire(std::uint64_t rate_bps, Nanoseconds delay_ns, double loss) {
+dataplane::LinkConfig wire(std::uint64_t rate_bps, Nanoseconds delay_ns, const WireFaults& faults) {
   dataplane::LinkConfig config;
   config.rate_bps = rate_bps;
   config.delay_ns = delay_ns;
-  config.loss = loss;
+  config.loss = faults.loss;
+  config.jitter_ns = faults.jitter_ns;
+  config.reorder = faults.reorder;
+  config.duplicate = faults.duplicate;
+  config.corrupt = faults.corrupt;
   const double queue = static_cast<double>(rate_bps) / 8 * kQueueS;
   config.queue_bytes = static_cast<std::uint64_t>(std::max(queue, kLeastQueueBytes));
   return config;
@@ -113,11 +117,12 @@ Status InprocTestbed::wire_sites() {
   for (std::size_t i = 0; i < network_.links.size(); i += 2) {
     const schedule::DirectedLink& there = network_.links[i];
     const schedule::DirectedLink& back = network_.links[i + 1];
-    const double loss = loss_between(there.from, there.to);
+    WireFaults faults = options_.site_faults;
+    faults.loss = std::max(faults.loss, loss_between(there.from, there.to));
     auto ports = wires_.connect({edge_address(there.from), edges_[there.from].pool, options_.receive_queues},
                                 {edge_address(there.to), edges_[there.to].pool, options_.receive_queues},
-                                wire(there.capacity_bps, there.one_way_ns, loss),
-                                wire(back.capacity_bps, back.one_way_ns, loss));
+                                wire(there.capacity_bps, there.one_way_ns, faults),
+                                wire(back.capacity_bps, back.one_way_ns, faults));
     if (!ports) return std::move(ports).error();
     edges_[there.from].ports.push_back(ports->first);
     edges_[there.to].ports.push_back(ports->second);
@@ -128,10 +133,10 @@ Status InprocTestbed::wire_sites() {
 Status InprocTestbed::wire_islands() {
   for (IslandNode& node : islands_) {
     const SiteId site = network_.islands[node.rank].site;
-    auto ports =
-        wires_.connect({island_address(node.rank), node.pool, 1},
-                       {edge_address(site), edges_[site].pool, options_.receive_queues},
-                       wire(network_.egress_bps[site], 0, 0), wire(network_.ingress_bps[site], 0, 0));
+    auto ports = wires_.connect({island_address(node.rank), node.pool, 1},
+                                {edge_address(site), edges_[site].pool, options_.receive_queues},
+                                wire(network_.egress_bps[site], 0, options_.access_faults),
+                                wire(network_.ingress_bps[site], 0, options_.access_faults));
     if (!ports) return std::move(ports).error();
     node.port = ports->first;
     node.edge_port = ports->second;

@@ -23,6 +23,15 @@ struct LinkLoss {
   double probability = 0;
 };
 
+/// What wires do to packets beyond delay, rate and queue; chances are per packet, both directions alike.
+struct WireFaults {
+  double loss = 0;
+  Nanoseconds jitter_ns = 0;
+  double reorder = 0;
+  double duplicate = 0;
+  double corrupt = 0;
+};
+
 struct NetworkOptions {
   std::uint16_t job = 1;
   std::uint16_t lane_count = 4;
@@ -30,6 +39,8 @@ struct NetworkOptions {
   std::uint32_t receive_queues = 0;  ///< Of each edge's ports; 0: as many as workers.
   std::uint64_t seed = 1;
   std::vector<LinkLoss> losses;
+  WireFaults site_faults;    ///< Of every link between sites, beside its own loss.
+  WireFaults access_faults;  ///< Of every island's access link.
   Nanoseconds hello_interval_ns = 200 * kMillisecond;
   /// Memory and windows are reserved for the largest needs of these plans.
   std::vector<schedule::EpochPlan> plans;

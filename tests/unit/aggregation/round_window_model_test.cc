@@ -32,11 +32,13 @@ struct Model {
     for (std::uint64_t e = begin; e < begin + chunk_elements; ++e) count += e < update ? 1 : 0;
     return count;
   }
-  std::uint32_t total() const {
+  /// Chunks of the lane: those with elements, or one empty one.
+  std::uint32_t total_of(std::uint64_t update) const {
     std::uint32_t index = 0;
-    while (elements(index, update_elements) > 0) ++index;
-    return index;
+    while (elements(index, update) > 0) ++index;
+    return std::max(index, 1U);
   }
+  std::uint32_t total() const { return total_of(update_elements); }
   std::uint32_t base() const {
     std::uint32_t index = 0;
     while (done.contains(index)) ++index;
@@ -47,7 +49,7 @@ struct Model {
     if (index >= base() + window) return DropReason::kBeyondGrant;
     if (update_elements != 0 && update != update_elements) return DropReason::kMismatch;
     const std::size_t count = elements(index, update);
-    if (count == 0 || bytes != 4 * count) return DropReason::kMismatch;
+    if (index >= total_of(update) || bytes != 4 * count) return DropReason::kMismatch;
     const auto slot = contributions.find(index);
     const bool known = slot != contributions.end() && slot->second.contains(member);
     return known ? DropReason::kDuplicateContribution : DropReason::kNone;

@@ -22,7 +22,6 @@ namespace {
 constexpr std::uint32_t kLoopback = 0x7f000000;
 constexpr Nanoseconds kPatience = 5 * kSecond;
 
-
 std::unique_ptr<MemoryPool> make_pool(std::uint32_t buffers, std::uint32_t bytes = kMaxPacketBytes) {
   return std::move(MemoryPool::create(buffers, PoolSharing::kSingleOwner, bytes)).value();
 }

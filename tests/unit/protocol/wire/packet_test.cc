@@ -91,12 +91,9 @@ TEST(Validate, NamesItsReason) {
       {"grant with payload", "grant", D::kBadLength, [](Header&, Bytes& p) { p.resize(4); }},
       {"round end with payload", "round end", D::kBadLength, [](Header&, Bytes& p) { p.resize(4); }},
       {"join with payload", "join", D::kBadLength, [](Header&, Bytes& p) { p.resize(1); }},
-      {"empty contribution", "contribution", D::kBadLength, [](Header&, Bytes& p) { p.clear(); }},
       {"half an element", "contribution", D::kBadLength, [](Header&, Bytes& p) { p.resize(1278); }},
       {"half a block", "contribution, blocks, padded", D::kBadLength,
        [](Header&, Bytes& p) { p.resize(64); }},
-      {"empty result", "result, jumbo", D::kBadLength, [](Header&, Bytes& p) { p.clear(); }},
-      {"empty partial", "partial", D::kBadLength, [](Header&, Bytes& p) { p.clear(); }},
       {"parity without identity", "parity", D::kBadLength, [](Header&, Bytes& p) { p.resize(23); }},
       {"parity of empty packets", "parity", D::kNone, [](Header&, Bytes& p) { p.resize(24); }},
       {"feedback with half a range", "feedback", D::kBadLength, [](Header&, Bytes& p) { p.resize(32); }},
@@ -227,13 +224,30 @@ TEST(Validate, EveryChunkOfEveryUpdateSizeIsAccepted) {
               c.element_bytes * std::min<std::uint64_t>(chunk_elements, update - start);
           const Bytes packet =
               make_packet(chunk_header(Type::kContribution, c.format, chunk, update), Bytes(bytes));
-          // A single two-byte element is below the smallest payload.
-          const DropReason expected = bytes < 4 ? DropReason::kBadLength : DropReason::kNone;
-          ASSERT_EQ(name(validate(packet)), name(expected))
+          ASSERT_EQ(name(validate(packet)), name(DropReason::kNone))
               << chunk_elements << " " << update << " " << chunk;
         }
       }
     }
+  }
+}
+
+TEST(Validate, AnEmptyChunkLiesBehindTheUpdate) {
+  struct Case {
+    std::uint32_t chunk;
+    std::uint64_t update_elements;
+    bool fits;
+  };
+  for (const Case& c : {Case{1, 32, true},
+                        {3, 1, true},
+                        {0, 32, false},
+                        {1, 2048, true},
+                        {1, 2049, false},
+                        {2, 4096, true},
+                        {2, 4097, false}}) {
+    const Bytes packet =
+        make_packet(chunk_header(Type::kContribution, Format::kFp32, c.chunk, c.update_elements), Bytes{});
+    EXPECT_EQ(validate(packet) == DropReason::kNone, c.fits) << c.chunk << " " << c.update_elements;
   }
 }
 
