@@ -252,10 +252,13 @@ void Controller::expire(Nanoseconds now_ns, Actions& actions) {
 /// Every edge has staged the proposed epoch: from here on it is the committed one.
 void Controller::decide(Nanoseconds now_ns, Actions& actions) {
   // The last activating round counts as opened: epochs begin one after the other, even if nothing ran
-  // between.
+  // between. The very first epoch begins with round 0.
+  const bool first = !state_.plan && std::all_of(edges_.begin(), edges_.end(), [](const EdgeView& edge) {
+    return edge.running_epoch == 0 && edge.highest_opened_round == 0;
+  });
   std::uint64_t highest = state_.activating_round;
   for (const EdgeView& edge : edges_) highest = std::max<std::uint64_t>(highest, edge.highest_opened_round);
-  const std::uint64_t activating = highest + options_.activation_margin;
+  const std::uint64_t activating = first ? 0 : highest + options_.activation_margin;
   if (activating > std::numeric_limits<std::uint32_t>::max()) {
     std::vector<EdgeProblem> problems;
     for (const EdgeView& edge : edges_) {

@@ -101,9 +101,9 @@ TEST_F(ControllerTest, InstallsAnEpochWhenAllHaveStagedIt) {
 TEST_F(ControllerTest, EpochsActivateOneAfterTheOtherEvenWhenNothingRuns) {
   connect();
   install(1);
-  EXPECT_EQ(controller_->state().activating_round, 3u);
+  EXPECT_EQ(controller_->state().activating_round, 0u);
   install(2);
-  EXPECT_EQ(controller_->state().activating_round, 6u);
+  EXPECT_EQ(controller_->state().activating_round, 3u);
 }
 
 TEST_F(ControllerTest, OneRefusalAbortsForAllAndNamesIt) {
@@ -185,7 +185,7 @@ TEST_F(ControllerTest, LostMessagesAreRepeatedToThoseThatHaveNotAnswered) {
   EXPECT_EQ(receive(2, StageAck{1, 0}).size(), 3u);
   receive(0, CommitAck{1});
   now_ms_ = 200;
-  EXPECT_EQ(timer(), (Texts{"1: COMMIT 1 from 3", "2: COMMIT 1 from 3"}));
+  EXPECT_EQ(timer(), (Texts{"1: COMMIT 1 from 0", "2: COMMIT 1 from 0"}));
 }
 
 TEST_F(ControllerTest, RepeatedAckRaisesTheActivatingRound) {
@@ -230,11 +230,11 @@ TEST_F(ControllerTest, CommittedStaysCommittedWhenAnEdgeDoesNotConfirm) {
   receive(0, CommitAck{1});
   receive(1, CommitAck{1});
   now_ms_ = 2000;
-  EXPECT_EQ(timer(), Texts{"2: COMMIT 1 from 3"});
-  EXPECT_EQ(outcome(), "epoch 1 committed from round 3, not confirmed: LON: no answer in time");
+  EXPECT_EQ(timer(), Texts{"2: COMMIT 1 from 0"});
+  EXPECT_EQ(outcome(), "epoch 1 committed from round 0, not confirmed: LON: no answer in time");
   EXPECT_EQ(controller_->phase(), Phase::kIdle);
   // Whatever comes next, that edge gets epoch 1 first.
-  EXPECT_EQ(propose(2), (Texts{"0: STAGE 2", "1: STAGE 2", "2: COMMIT 1 from 3"}));
+  EXPECT_EQ(propose(2), (Texts{"0: STAGE 2", "1: STAGE 2", "2: COMMIT 1 from 0"}));
   EXPECT_EQ(receive(2, CommitAck{1}), Texts{"2: STAGE 2"});
 }
 
@@ -307,12 +307,12 @@ TEST_F(ControllerTest, EdgeThatReturnsWithAnOlderEpochGetsTheCurrentOne) {
   install(2);
   controller_->disconnected({1, kSession});
   EXPECT_EQ(hello(1, {.committed_epoch = 1}, kSession + 1), Texts{"1: STAGE 2"});
-  EXPECT_EQ(receive(1, StageAck{2, 99}, kSession + 1), Texts{"1: COMMIT 2 from 6"})
+  EXPECT_EQ(receive(1, StageAck{2, 99}, kSession + 1), Texts{"1: COMMIT 2 from 3"})
       << "the round of all the others";
   EXPECT_EQ(receive(1, CommitAck{2}, kSession + 1), Texts{});
   EXPECT_EQ(controller_->edges()[1].running_epoch, 2u);
   // One that had staged it and missed the COMMIT needs only that.
-  EXPECT_EQ(hello(2, {.committed_epoch = 1, .staged_epoch = 2}, kSession + 1), Texts{"2: COMMIT 2 from 6"});
+  EXPECT_EQ(hello(2, {.committed_epoch = 1, .staged_epoch = 2}, kSession + 1), Texts{"2: COMMIT 2 from 3"});
 }
 
 TEST_F(ControllerTest, EdgeThatRefusesTheCurrentEpochIsAskedAgainLater) {
@@ -406,7 +406,7 @@ TEST_F(ControllerTest, RoundNumbersDoNotWrap) {
   // The claim of that edge does not outlive the change.
   for (const schedule::SiteId site : kSites) receive(site, AbortAck{1});
   install(2);
-  EXPECT_EQ(controller_->state().activating_round, 3u);
+  EXPECT_EQ(controller_->state().activating_round, 0u);
 }
 
 TEST_F(ControllerTest, EdgesComeAndGoBetweenChanges) {
@@ -417,10 +417,10 @@ TEST_F(ControllerTest, EdgesComeAndGoBetweenChanges) {
   EXPECT_EQ(propose(2), (Texts{"0: STAGE 2", "1: STAGE 2"}));
   receive(0, StageAck{2, 0});
   EXPECT_EQ(receive(2, StageAck{2, 0}), Texts{}) << "a stranger now";
-  EXPECT_EQ(receive(1, StageAck{2, 0}), (Texts{"0: COMMIT 2 from 6", "1: COMMIT 2 from 6"}));
+  EXPECT_EQ(receive(1, StageAck{2, 0}), (Texts{"0: COMMIT 2 from 3", "1: COMMIT 2 from 3"}));
   receive(0, CommitAck{2});
   receive(1, CommitAck{2});
-  EXPECT_EQ(outcome(), "epoch 2 runs from round 6");
+  EXPECT_EQ(outcome(), "epoch 2 runs from round 3");
   EXPECT_EQ(controller_->add_edge({1, "LON"}).error().code, ErrorCode::kInvalidInput);
   EXPECT_EQ(controller_->add_edge({2, "FRA"}).error().code, ErrorCode::kInvalidInput);
   ASSERT_TRUE(controller_->add_edge({2, "LON"}).ok());
