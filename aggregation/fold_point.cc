@@ -146,6 +146,10 @@ OpenRounds FoldPoint::stop_before(std::uint32_t round) {
   return superseded;
 }
 
+void FoldPoint::skip_before(std::uint32_t round) {
+  next_round_ = std::max<std::uint64_t>(next_round_, round);
+}
+
 bool FoldPoint::close(std::uint32_t round, wire::RoundOutcome outcome) {
   for (std::size_t i = 0; i < open_.count_; ++i) {
     if (open_.rounds_[i]->window.round() != round) continue;

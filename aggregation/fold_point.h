@@ -96,6 +96,9 @@ class FoldPoint {
   /// for the caller to close as superseded. A later end than a known one changes nothing.
   OpenRounds stop_before(std::uint32_t round);
 
+  /// The island takes no part in the rounds before `round` that are not open yet: they are never opened.
+  void skip_before(std::uint32_t round);
+
   /// Ends an open round, drops its references and counts the outcome; false when it is not open. The next
   /// round opens with the next advance().
   bool close(std::uint32_t round, wire::RoundOutcome outcome);

@@ -126,14 +126,17 @@ std::size_t contributors(const testbed::RoundReport& round) {
 }
 
 void print_rounds(const RunReport& report) {
-  fmt::print("{:>5}  {:>9}  {:>9}  {:>5}  {:>12}  {:>5}  {}\n", "round", "predicted", "measured", "ratio",
-             "contributors", "exact", "cliques");
+  fmt::print("{:>5}  {:>9}  {:>9}  {:>5}  {:>9}  {:>9}  {:>12}  {:>5}  {}\n", "round", "predicted",
+             "measured", "ratio", "bytes out", "bytes in", "contributors", "exact", "cliques");
   for (const testbed::RoundReport& round : report.rounds) {
-    fmt::print("{:>5}  {:>7.3f} s  {:>7.3f} s  {:>5.2f}  {:>12}  {:>5}  {}\n", round.round, round.predicted_s,
-               round.measured_s, round.ratio(), contributors(round), round.exact ? "yes" : "NO",
+    fmt::print("{:>5}  {:>7.3f} s  {:>7.3f} s  {:>5.2f}  {:>9}  {:>9}  {:>12}  {:>5}  {}\n", round.round,
+               round.predicted_s, round.measured_s, round.ratio(), format_bytes(round.tx_bytes),
+               format_bytes(round.rx_bytes), contributors(round), round.exact ? "yes" : "NO",
                cliques_text(round));
     for (const std::string& error : round.errors) fmt::print("       {}\n", error);
   }
+  fmt::print(
+      "bytes out and in: of the island with the most, on its own link, with headers, control and repair\n");
 }
 
 void print_islands(const RunReport& report) {
@@ -187,6 +190,8 @@ nlohmann::ordered_json make_json(const Options& options, const RunConfig& config
                               {"model_s", round.model_s},
                               {"predicted_s", round.predicted_s},
                               {"measured_s", round.measured_s},
+                              {"tx_bytes", round.tx_bytes},
+                              {"rx_bytes", round.rx_bytes},
                               {"exact", round.exact},
                               {"errors", round.errors}});
   json["islands"] = nlohmann::ordered_json::array();

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/units.h"
 #include "schedule/compile.h"
 #include "schedule/routes.h"
 #include "tools/testbed/control_plane.h"
@@ -21,6 +22,9 @@ constexpr Nanoseconds kSetupLimit = 30 * kSecond;
 constexpr double kDeadlineRounds = 10;
 constexpr Nanoseconds kLeastDeadline = 10 * kSecond;
 /// Waiting ends a little after the deadline, by which every operation has an outcome.
+/// Input and output of two rounds, the reference's copy and its result.
+constexpr double kUpdatesInMemory = 6;
+constexpr double kMostMemoryBytes = 8e9;
 constexpr Nanoseconds kPastDeadline = 2 * kSecond;
 
 schedule::Capabilities capabilities(const RunConfig& config) {
@@ -52,8 +56,14 @@ class Rounds {
       for (const Rank rank : clique) names.push_back(testbed_.network().islands[rank].id);
     }
     drop_finished();
+    const std::vector<AccessBytes> before = access_bytes();
     std::vector<Part> parts = start(round, report);
     driver_.run_until([&] { return all_past(parts, island::Stage::kReady); }, deadline_ns_ + kPastDeadline);
+    const std::vector<AccessBytes> after = access_bytes();
+    for (std::size_t rank = 0; rank < after.size(); ++rank) {
+      report.tx_bytes = std::max(report.tx_bytes, after[rank].tx - before[rank].tx);
+      report.rx_bytes = std::max(report.rx_bytes, after[rank].rx - before[rank].rx);
+    }
     judge(parts, cliques, report);
     for (Part& part : parts) under_way_.push_back(std::move(part));
     return report;
@@ -66,6 +76,19 @@ class Rounds {
   }
 
  private:
+  /// What has crossed each island's access link so far, framing included.
+  struct AccessBytes {
+    std::uint64_t tx = 0;
+    std::uint64_t rx = 0;
+  };
+  std::vector<AccessBytes> access_bytes() {
+    std::vector<AccessBytes> bytes;
+    for (const IslandNode& node : testbed_.islands())
+      bytes.push_back(
+          {node.port->tx().link_counters().tx_bytes.get(), node.port->rx().counters().rx_bytes.get()});
+    return bytes;
+  }
+
   std::vector<Part> start(std::uint32_t round, RoundReport& report) {
     const std::uint64_t count = config_.update_bytes / sizeof(float);
     std::vector<Part> parts(testbed_.islands().size());
@@ -276,6 +299,14 @@ Result<RunReport> run(const RunConfig& config, const Progress& progress) {
   if (config.update_bytes == 0 || config.update_bytes % sizeof(float) != 0)
     return invalid_input(
         fmt::format("an update of {} bytes is not a number of fp32 elements", config.update_bytes));
+  const double memory_bytes = static_cast<double>(config.update_bytes) *
+                              static_cast<double>(config.network.islands.size()) * kUpdatesInMemory;
+  if (memory_bytes > kMostMemoryBytes)
+    return invalid_input(
+        fmt::format("{} islands with {} each need about {} of memory; scale the run down, such as "
+                    "with --scale 0.01",
+                    config.network.islands.size(), format_bytes(config.update_bytes),
+                    format_bytes(static_cast<std::uint64_t>(memory_bytes))));
   auto plan = make_plan(config, 1);
   if (!plan) return std::move(plan).error();
   NetworkOptions options;

@@ -40,8 +40,10 @@ struct RoundReport {
   double model_s = 0;                             ///< The round model with the bare update.
   double predicted_s = 0;                         ///< The same with the bytes on the wire.
   double measured_s =
-      0;               ///< The longest, over cliques, from the first member's first send to the last result.
-  bool exact = false;  ///< Every island's result has the right bits and the right contributors.
+      0;  ///< The longest, over cliques, from the first member's first send to the last result.
+  std::uint64_t tx_bytes = 0;  ///< On the access link of the island that sent most, framing included.
+  std::uint64_t rx_bytes = 0;  ///< The same for the one that received most.
+  bool exact = false;          ///< Every island's result has the right bits and the right contributors.
   std::vector<std::string> errors;
 
   double ratio() const { return measured_s / predicted_s; }
