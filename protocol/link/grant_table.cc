@@ -51,7 +51,9 @@ void GrantTable::end(std::uint16_t tree, std::uint32_t round, std::uint32_t chil
   instance->done |= bit;
   instance->end.outcome = worse(instance->end.outcome, end.outcome);
   instance->end.missing |= end.missing;
-  if (all_done(trees_[tree], *instance)) queue(tree, *instance);
+  if (!all_done(trees_[tree], *instance)) return;
+  --unfinished_;
+  queue(tree, *instance);
 }
 
 std::uint32_t GrantTable::granted(std::uint16_t tree, std::uint32_t round) const {
@@ -103,6 +105,7 @@ GrantTable::Instance* GrantTable::use(std::uint16_t tree, std::uint32_t round) {
   Instance& instance = instances_[slot(tree, round)];
   if (instance.used && instance.round == round) return &instance;
   if (instance.used && serial_before(round, instance.round)) return nullptr;
+  if (!instance.used || all_done(trees_[tree], instance)) ++unfinished_;  // Else one takes another's place.
   const bool queued = instance.queued;  // Its place in the ring now stands for the newer round.
   instance = Instance{};
   instance.used = true;

@@ -52,6 +52,9 @@ class GrantTable {
   /// How it ended; nullptr while a child is not done.
   const End* end_of(std::uint16_t tree, std::uint32_t round) const;
 
+  /// How many tree rounds that are kept have been granted or ended in part, but not ended by all children.
+  std::size_t unfinished() const { return unfinished_; }
+
   /// How many tree rounds have something to tell upward.
   std::size_t pending() const { return pending_count_; }
   /// The oldest of them; false if there is none. told() takes it off; postpone() puts it behind the others.
@@ -94,6 +97,7 @@ class GrantTable {
       pending_;  ///< Ring of instance indexes with something to tell; each at most once.
   std::size_t pending_head_ = 0;
   std::size_t pending_count_ = 0;
+  std::size_t unfinished_ = 0;
 };
 
 }  // namespace tombolo::link

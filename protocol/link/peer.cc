@@ -8,9 +8,11 @@
 namespace tombolo::link {
 namespace {
 
-constexpr Nanoseconds kLeastInterval = kMillisecond;
-constexpr Nanoseconds kLongestFeedbackInterval = 10 * kMillisecond;
-/// No path takes longer; an echo that says so is wrong, and would hold up repairs for as long.
+/// Acknowledgements of a slow stream wait this long for company, and a short link is not asked any sooner where it
+/// stands: on one with a packet every few milliseconds both would otherwise outnumber the data. Gaps never wait.
+constexpr Nanoseconds kFeedbackInterval = 10 * kMillisecond;
+/// No path takes longer. An echo that says so is wrong, as is one from the future (a distance of almost 2^32
+/// microseconds); believed, it would hold up repairs for as long.
 constexpr Nanoseconds kLongestRtt = 10 * kSecond;
 
 }  // namespace
@@ -42,7 +44,6 @@ Peer::HelloOutcome Peer::on_hello(const wire::Header& header, const wire::Hello&
     remote_session_ = session;
     up_ = false;
     started_ = false;
-    heard_timestamp_ = false;
     sender_.reset();
     answer_ = true;
   }
@@ -118,7 +119,6 @@ void Peer::hear(const wire::Header& header, Nanoseconds now_ns) {
 void Peer::sample_rtt(std::uint32_t echo_timestamp_us, std::uint32_t echo_delay_us, Nanoseconds now_ns) {
   if (echo_delay_us == wire::kNoEcho) return;
   const std::uint32_t elapsed_us = timestamp_us(now_ns) - echo_timestamp_us;
-  if (serial_before(elapsed_us, echo_delay_us)) return;
   const Nanoseconds sample_ns = Nanoseconds{elapsed_us - echo_delay_us} * kMicrosecond;
   if (sample_ns > kLongestRtt) return;
   rtt_.add_sample(sample_ns);
@@ -126,9 +126,8 @@ void Peer::sample_rtt(std::uint32_t echo_timestamp_us, std::uint32_t echo_delay_
 }
 
 void Peer::pace_timers() {
-  const Nanoseconds quarter_ns = std::max(rtt_.smoothed_ns() / 4, kLeastInterval);
-  receiver_.set_feedback_interval(std::min(quarter_ns, kLongestFeedbackInterval));
-  sender_.set_probe_interval(quarter_ns);
+  receiver_.set_feedback_interval(kFeedbackInterval);
+  sender_.set_probe_interval(std::max(rtt_.smoothed_ns() / 4, kFeedbackInterval));
 }
 
 std::uint32_t Peer::echo_delay_us(Nanoseconds now_ns) const {
