@@ -146,8 +146,11 @@ OpenRounds FoldPoint::stop_before(std::uint32_t round) {
   return superseded;
 }
 
-void FoldPoint::skip_before(std::uint32_t round) {
-  next_round_ = std::max<std::uint64_t>(next_round_, round);
+bool FoldPoint::skip(std::uint32_t first, std::uint32_t last) {
+  if (last < next_round_) return true;
+  if (skip_count_ == skips_.size()) return false;
+  skips_[skip_count_++] = {first, last};
+  return true;
 }
 
 bool FoldPoint::close(std::uint32_t round, wire::RoundOutcome outcome) {
@@ -197,11 +200,28 @@ std::uint64_t FoldPoint::closed(wire::RoundOutcome outcome) const {
 }
 
 /// Moves next_round_ to a round in which the island takes part; false when none is left below the end. At
-/// most one period of steps.
+/// most one period of steps for each range that was given up, and one more.
 bool FoldPoint::skip_rests() {
   if (always_rests_) return false;
-  while (next_round_ < end_round_ && entry(static_cast<std::uint32_t>(next_round_)).rests()) ++next_round_;
+  do {
+    while (next_round_ < end_round_ && entry(static_cast<std::uint32_t>(next_round_)).rests()) ++next_round_;
+  } while (skip_given_up());
   return next_round_ < end_round_;
+}
+
+/// Moves next_round_ behind a range that it has reached; true if it moved. Ranges that lie behind it are
+/// forgotten.
+bool FoldPoint::skip_given_up() {
+  const std::uint64_t before = next_round_;
+  for (std::size_t i = 0; i < skip_count_;) {
+    if (skips_[i].first <= next_round_) {
+      next_round_ = std::max<std::uint64_t>(next_round_, std::uint64_t{skips_[i].last} + 1);
+      skips_[i] = skips_[--skip_count_];
+    } else {
+      ++i;
+    }
+  }
+  return next_round_ != before;
 }
 
 OpenRound& FoldPoint::free_place() {

@@ -96,8 +96,10 @@ class FoldPoint {
   /// for the caller to close as superseded. A later end than a known one changes nothing.
   OpenRounds stop_before(std::uint32_t round);
 
-  /// The island takes no part in the rounds before `round` that are not open yet: they are never opened.
-  void skip_before(std::uint32_t round);
+  /// The island takes no part in the rounds first .. last: those of them that are not open yet are never
+  /// opened. False, and nothing changes, when kMaxSkips such ranges are still to come.
+  static constexpr std::size_t kMaxSkips = 8;
+  bool skip(std::uint32_t first, std::uint32_t last);
 
   /// Ends an open round, drops its references and counts the outcome; false when it is not open. The next
   /// round opens with the next advance().
@@ -129,6 +131,7 @@ class FoldPoint {
 
   FoldPoint(const FoldPointConfig& config, std::size_t max_members, std::size_t max_slots);
   bool skip_rests();
+  bool skip_given_up();
   OpenRound& free_place();
 
   FoldPointConfig config_;
@@ -137,6 +140,12 @@ class FoldPoint {
   std::uint64_t next_round_;  ///< 64 bits: it may stand behind the last round number.
   std::uint64_t end_round_;
   bool always_rests_ = true;
+  struct Range {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+  };
+  std::array<Range, kMaxSkips> skips_{};  ///< Given up by the island and still to come, in no order.
+  std::size_t skip_count_ = 0;
   std::optional<std::uint32_t> highest_opened_;
   std::array<std::uint64_t, kOutcomes> closed_{};
 };

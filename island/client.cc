@@ -23,29 +23,29 @@ Client::Client(Endpoint& endpoint, const Clock& clock) : endpoint_(endpoint), cl
 Client::~Client() { stop(); }
 
 Result<Handle> Client::allreduce_async(const Allreduce& request) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = enter();
   return endpoint_.allreduce_async(request, clock_.now_ns());
 }
 
 std::optional<Outcome> Client::poll(Handle handle) const {
-  const std::lock_guard lock(mutex_);
+  const auto lock = enter();
   const Outcome* const outcome = endpoint_.poll(handle);
   return outcome == nullptr ? std::nullopt : std::optional(*outcome);
 }
 
 bool Client::cancel(Handle handle) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = enter();
   changed_.notify_all();
   return endpoint_.cancel(handle, clock_.now_ns());
 }
 
 bool Client::drop(Handle handle) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = enter();
   return endpoint_.drop(handle);
 }
 
 std::optional<Outcome> Client::wait(Handle handle, Stage least) {
-  std::unique_lock lock(mutex_);
+  auto lock = enter();
   while (true) {
     const Outcome* const outcome = endpoint_.poll(handle);
     if (outcome == nullptr) return std::nullopt;
@@ -56,17 +56,26 @@ std::optional<Outcome> Client::wait(Handle handle, Stage least) {
 }
 
 void Client::with(const std::function<void(Endpoint&, Nanoseconds)>& use) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = enter();
   use(endpoint_, clock_.now_ns());
 }
 
 void Client::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const auto lock = enter();
     stopping_ = true;
     changed_.notify_all();
   }
   if (thread_.joinable()) thread_.join();
+}
+
+/// A mutex is not fair: a thread that unlocks and locks again at once may keep it for ever. So the loop is
+/// told that somebody waits.
+std::unique_lock<std::mutex> Client::enter() const {
+  entering_.fetch_add(1);
+  std::unique_lock lock(mutex_);
+  entering_.fetch_sub(1);
+  return lock;
 }
 
 void Client::run() {
@@ -79,6 +88,7 @@ void Client::run() {
     lock.unlock();
     changed_.notify_all();
     if (!busy) std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(kIdleSleep, next_ns - now_ns)));
+    while (entering_.load() > 0) std::this_thread::yield();
     lock.lock();
   }
 }

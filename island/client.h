@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -13,7 +14,7 @@
 namespace tombolo::island {
 
 /// An endpoint with a thread that gives it its turns: what a program uses that wants to call, wait and
-/// forget. All calls are thread-safe.
+/// forget. All calls are thread-safe, and get their turn between two of the endpoint's however busy it is.
 class Client {
  public:
   /// Starts the thread. The endpoint and the clock outlive the client.
@@ -35,15 +36,18 @@ class Client {
   /// Calls `use` between two turns.
   void with(const std::function<void(Endpoint&, Nanoseconds now_ns)>& use);
 
-  /// Ends the thread; the endpoint takes no more turns. Waiting calls return.
+  /// Ends the thread; the endpoint takes no more turns. Waiting calls return; the client may be destroyed
+  /// when they have.
   void stop();
 
  private:
+  std::unique_lock<std::mutex> enter() const;
   void run();
 
   Endpoint& endpoint_;
   const Clock& clock_;
-  mutable std::mutex mutex_;  ///< Guards the endpoint and stopping_.
+  mutable std::mutex mutex_;              ///< Guards the endpoint and stopping_.
+  mutable std::atomic<int> entering_{0};  ///< Calls that want the mutex.
   std::condition_variable changed_;
   bool stopping_ = false;
   std::thread thread_;

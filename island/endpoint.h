@@ -119,6 +119,8 @@ class Endpoint {
   EpochView* view_for(std::uint32_t round) const;
   void forget_view(const EpochView& view, Nanoseconds now_ns);
   void rest(Operation& operation, Nanoseconds now_ns);
+  void skip_to(EpochView& view, std::uint32_t round, Nanoseconds now_ns);
+  void give_up(EpochView& view, std::uint32_t first, std::uint32_t last, Nanoseconds now_ns);
   void take_releases(std::uint16_t lane, EpochView& view, Nanoseconds now_ns);
   void release(Operation& operation, std::uint16_t tree, std::uint16_t lane, const link::GrantTable::End& end,
                Nanoseconds now_ns);

@@ -97,7 +97,7 @@ void Endpoint::end_fold(EpochView& view, std::uint16_t lane, OpenRound& round, R
                         Nanoseconds now_ns) {
   const std::uint32_t number = round.window.round();
   const bool failed = outcome != RoundOutcome::kComplete;
-  const std::uint64_t missing = failed ? round.window.missing() : 0;
+  const std::uint64_t missing = failed ? round.window.late() : 0;
   view.points()[lane].close(number, outcome);
   if (owed_ends_.size() < owed_ends_.capacity())
     owed_ends_.push_back({view.epoch(), number, lane, outcome, missing});
@@ -118,7 +118,10 @@ void Endpoint::end_fold(EpochView& view, std::uint16_t lane, OpenRound& round, R
 /// Tells the sources of ended rounds, as far as there is room on the link: a big clique's ends are more than
 /// what data leaves free, and none may be lost.
 void Endpoint::pay_ends(Nanoseconds now_ns) {
-  std::erase_if(owed_ends_, [this, now_ns](OwedEnd& owed) { return pay_end(owed, now_ns); });
+  std::size_t kept = 0;
+  for (OwedEnd& owed : owed_ends_)
+    if (!pay_end(owed, now_ns)) owed_ends_[kept++] = owed;
+  owed_ends_.resize(kept);
 }
 
 /// True when nothing is owed any more.

@@ -31,15 +31,16 @@ Result<Handle> Endpoint::allreduce_async(const Allreduce& request, Nanoseconds n
   if (!fold::is_supported(request.format, request.operation))
     return invalid_input(fmt::format("round {}: this format and operation cannot be folded", request.round));
   if (request.count > wire::kMaxUpdateElements)
-    return invalid_input(fmt::format("round {}: {} elements are more than an update can have", request.round,
-                                     request.count));
+    return invalid_input(
+        fmt::format("round {}: {} elements are more than an update can have", request.round, request.count));
   const std::size_t bytes = fold::payload_bytes(request.format, request.count);
   const bool apart = request.input + bytes <= request.output || request.output + bytes <= request.input;
   if (request.input != request.output && !apart)
     return invalid_input(
         fmt::format("round {}: input and output overlap without being the same", request.round));
   if (last_round_ && request.round <= *last_round_)
-    return invalid_input(fmt::format("round {}: round {} was started before it", request.round, *last_round_));
+    return invalid_input(
+        fmt::format("round {}: round {} was started before it", request.round, *last_round_));
   if (operations_.size() >= kMaxOperations)
     return Error{ErrorCode::kUnavailable,
                  fmt::format("round {}: {} operations are under way; drop finished ones", request.round,
@@ -96,7 +97,7 @@ void Endpoint::bind_operations(Nanoseconds now_ns) {
   for (const auto& operation : operations_) {
     if (operation->outcome.finished() || !views_[0]) continue;
     EpochView* const view = view_for(operation->request.round);
-    if (view == operation->view) continue;
+    if (view != nullptr && view == operation->view) continue;
     if (view == nullptr) {
       fail(*operation, ErrorCode::kInvalidInput,
            fmt::format("no epoch that is known here has this round; epoch {} begins with round {}",
@@ -104,7 +105,7 @@ void Endpoint::bind_operations(Nanoseconds now_ns) {
            now_ns);
       continue;
     }
-    if (operation->view != nullptr && operation->outcome.first_send_ns != 0) {
+    if (operation->view != nullptr && (operation->outcome.first_send_ns != 0 || operation->outcome.ready())) {
       fail(*operation, ErrorCode::kFailed, fmt::format("epoch {} took the round over", view->epoch()),
            now_ns);
       continue;
@@ -116,6 +117,7 @@ void Endpoint::bind_operations(Nanoseconds now_ns) {
            now_ns);
       continue;
     }
+    skip_to(*view, operation->request.round, now_ns);
     operation->bind(*view);
     if (operation->entry->members == 0) {
       rest(*operation, now_ns);
@@ -130,6 +132,37 @@ void Endpoint::bind_operations(Nanoseconds now_ns) {
       }
     if (view->edge_aggregation() && operation->all_released())
       fail(*operation, ErrorCode::kDeadline, "it was over before this island began it", now_ns);
+  }
+}
+
+/// Gives up the rounds before `round` that this island never began: whoever folds for it would wait for them,
+/// and open no later ones.
+void Endpoint::skip_to(EpochView& view, std::uint32_t round, Nanoseconds now_ns) {
+  const std::uint32_t first = view.reach(round);
+  const std::uint64_t end = std::min<std::uint64_t>(round, std::uint64_t{first} + view.period());
+  bool takes_part = false;
+  for (std::uint64_t skipped = first; skipped < end; ++skipped)
+    takes_part = takes_part || view.entry_of(static_cast<std::uint32_t>(skipped)).members > 0;
+  if (takes_part) give_up(view, first, round - 1, now_ns);
+}
+
+/// Tells whoever folds for this island that it takes no part in the rounds first .. last.
+void Endpoint::give_up(EpochView& view, std::uint32_t first, std::uint32_t last, Nanoseconds now_ns) {
+  for (std::uint16_t lane = 0; lane < view.lane_count(); ++lane) {
+    if (view.edge_aggregation()) {
+      wire::Header header = make_header(wire::Type::kRoundEnd, view.epoch());
+      header.rank = config_.rank;
+      header.round = last;
+      header.chunk = static_cast<std::uint32_t>(wire::RoundOutcome::kAbandoned);
+      header.specific = last - first;
+      send_sequenced(lane, header, nullptr, 0, now_ns);
+      continue;
+    }
+    aggregation::FoldPoint& point = view.points()[lane];
+    point.skip(first, last);
+    for (aggregation::OpenRound* const open : point.open_rounds())
+      if (open->window.round() >= first && open->window.round() <= last)
+        end_fold(view, lane, *open, wire::RoundOutcome::kAbandoned, now_ns);
   }
 }
 
@@ -249,7 +282,7 @@ void Endpoint::note_missing(Operation& operation) const {
   if (operation.view == nullptr) return;
   for (const aggregation::FoldPoint& point : operation.view->points())
     if (const aggregation::OpenRound* const round = point.find(operation.request.round); round != nullptr)
-      operation.missing |= round->window.missing();
+      operation.missing |= round->window.late();
 }
 
 void Endpoint::expire_operations(Nanoseconds now_ns) {
@@ -265,18 +298,12 @@ void Endpoint::expire_operations(Nanoseconds now_ns) {
   }
 }
 
-/// Tells the edge that this island will not finish the round, so that its slots there are freed.
+/// Tells the edge that this island will not finish the round, so that its slots there are freed. An island
+/// that folds itself frees its own with release_memory().
 void Endpoint::abandon(const Operation& operation, Nanoseconds now_ns) {
   if (operation.view == nullptr || operation.outcome.ready()) return;
-  const EpochView& view = *operation.view;
-  if (!view.edge_aggregation()) return;
-  for (std::uint16_t lane = 0; lane < view.lane_count(); ++lane) {
-    wire::Header header = make_header(wire::Type::kRoundEnd, view.epoch());
-    header.rank = config_.rank;
-    header.round = operation.request.round;
-    header.chunk = static_cast<std::uint32_t>(wire::RoundOutcome::kAbandoned);
-    send_sequenced(lane, header, nullptr, 0, now_ns);
-  }
+  const std::uint32_t round = operation.request.round;
+  if (operation.view->edge_aggregation()) give_up(*operation.view, round, round, now_ns);
 }
 
 }  // namespace tombolo::island

@@ -6,7 +6,11 @@
 namespace tombolo::island {
 
 EpochView::EpochView(std::uint32_t epoch, const wire::Config& first)
-    : epoch_(epoch), common_(first), entries_(first.entries), present_(first.entries) {}
+    : epoch_(epoch),
+      common_(first),
+      entries_(first.entries),
+      present_(first.entries),
+      next_round_(first.first_round) {}
 
 bool EpochView::add(const wire::Config& config) {
   const bool same = config.entries == entries_.size() && config.first_round == common_.first_round &&

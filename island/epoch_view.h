@@ -37,6 +37,7 @@ class EpochView {
   std::uint32_t epoch() const { return epoch_; }
   std::uint32_t first_round() const { return common_.first_round; }
   std::uint16_t lane_count() const { return common_.lane_count; }
+  std::uint32_t period() const { return static_cast<std::uint32_t>(entries_.size()); }
   std::uint32_t chunk_elements() const { return common_.chunk_elements; }
   std::uint64_t deadline_ns() const { return common_.deadline_ns; }
   bool edge_aggregation() const { return common_.edge_aggregation; }
@@ -47,6 +48,14 @@ class EpochView {
   bool sends_on(std::uint32_t round, std::uint16_t tree) const;
   aggregation::LaneGeometry geometry(std::uint16_t lane) const {
     return {lane, common_.lane_count, common_.chunk_elements};
+  }
+
+  /// The rounds that no operation has reached yet begin here; returns the first of those before `round`,
+  /// which the island skips (nothing to skip: `round` itself).
+  std::uint32_t reach(std::uint32_t round) {
+    const std::uint32_t first = next_round_;
+    next_round_ = round + 1;
+    return first;
   }
 
   /// What the receivers of this island's trees granted, by lane. The island is the end of the way up.
@@ -60,6 +69,7 @@ class EpochView {
   std::vector<wire::Config> entries_;
   std::vector<bool> present_;
   std::size_t known_ = 0;
+  std::uint32_t next_round_;
   std::vector<link::GrantTable> grants_;
   std::vector<aggregation::MemberEntry> members_;
   std::vector<aggregation::FoldPoint> points_;

@@ -41,7 +41,7 @@ Nanoseconds Lane::turn(Nanoseconds now_ns) {
     for (const aggregation::FoldPoint& point : epoch->points)
       next_ns = std::min(next_ns, point.next_deadline_ns());
   }
-  if (epochs_[1] && epochs_[1]->drained()) counters_.drained_epoch.set(epochs_[1]->table->epoch);
+  if (epochs_[1] && epochs_[1]->drained(now_ns)) counters_.drained_epoch.set(epochs_[1]->table->epoch);
   std::uint64_t links_up = 0;
   for (std::uint8_t link = 0; link < links_.size(); ++link) {
     link::Peer& peer = links_[link].peer;
@@ -58,12 +58,17 @@ Nanoseconds Lane::turn(Nanoseconds now_ns) {
 std::unique_ptr<LaneEpoch> Lane::install(std::unique_ptr<LaneEpoch> epoch, Nanoseconds now_ns) {
   CHECK(epoch != nullptr);
   std::unique_ptr<LaneEpoch> retired = std::move(epochs_[1]);
+  if (retired)  // Rounds that nobody has begun in time. Their references are dropped here, by their owner.
+    for (std::size_t island = 0; island < retired->points.size(); ++island)
+      for (aggregation::OpenRound* const round : retired->points[island].open_rounds())
+        end_round(*retired, island, *round, wire::RoundOutcome::kSuperseded, now_ns);
   epochs_[1] = std::move(epochs_[0]);
   epochs_[0] = std::move(epoch);
   counters_.newest_epoch.set(epochs_[0]->table->epoch);
   if (epochs_[1]) {
     LaneEpoch& old = *epochs_[1];
     old.end_round = epochs_[0]->first_round;
+    old.last_used_ns = now_ns;
     for (std::size_t island = 0; island < old.points.size(); ++island)
       for (aggregation::OpenRound* const round : old.points[island].stop_before(epochs_[0]->first_round))
         end_round(old, island, *round, wire::RoundOutcome::kSuperseded, now_ns);

@@ -43,7 +43,7 @@ struct LaneCounters {
   Counter repairs_sent;
   Counter rounds_complete;  ///< Rounds of local fold points, by outcome.
   Counter rounds_failed;
-  Counter highest_opened;  ///< Highest round opened here, plus one; 0: none.
+  Counter highest_opened;  ///< Highest round opened or granted here, plus one; 0: none.
   Counter drained_epoch;   ///< Newest epoch that is over here.
   Counter newest_epoch;    ///< Newest committed epoch.
   Counter links_up;        ///< Peers that are up.
@@ -129,9 +129,10 @@ class Lane {
   // lane_round.cc: grants, round ends, deadlines.
   DropReason on_grant(const wire::Header& header, std::uint8_t link);
   DropReason on_round_end(const wire::Header& header, std::uint8_t link, Nanoseconds now_ns);
-  DropReason abandon_round(const wire::Header& header, LaneEpoch& epoch, std::uint8_t link,
-                           Nanoseconds now_ns);
+  DropReason abandon_rounds(const wire::Header& header, LaneEpoch& epoch, std::uint8_t link,
+                            Nanoseconds now_ns);
   void advance_rounds(LaneEpoch& epoch, Nanoseconds now_ns);
+  void note_opened(std::uint32_t round);
   void grant_slots(LaneEpoch& epoch, std::size_t island, aggregation::OpenRound& round);
   void end_round(LaneEpoch& epoch, std::size_t island, aggregation::OpenRound& round,
                  wire::RoundOutcome outcome, Nanoseconds now_ns);

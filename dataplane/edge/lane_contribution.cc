@@ -23,6 +23,7 @@ DropReason Lane::on_contribution(const wire::Header& header, RxPacket& packet, s
       reason != DropReason::kNone)
     return reason;
   forward(header, packet, *branch, now_ns);
+  epoch->last_used_ns = now_ns;
   counters_.contributions.add();
   return DropReason::kNone;
 }

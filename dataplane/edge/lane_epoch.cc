@@ -63,10 +63,12 @@ Result<std::unique_ptr<LaneEpoch>> LaneEpoch::create(std::shared_ptr<const Epoch
   return epoch;
 }
 
-bool LaneEpoch::drained() const {
-  return end_round != kNoEnd && std::all_of(points.begin(), points.end(), [](const auto& point) {
-           return point.open_rounds().size() == 0;
-         });
+bool LaneEpoch::drained(Nanoseconds now_ns) const {
+  if (end_round == kNoEnd) return false;
+  if (now_ns >= last_used_ns && now_ns - last_used_ns >= table->deadline_ns) return true;
+  const bool closed = std::all_of(points.begin(), points.end(),
+                                  [](const auto& point) { return point.open_rounds().size() == 0; });
+  return closed && grants.unfinished() == 0 && grants.pending() == 0;
 }
 
 }  // namespace tombolo::dataplane

@@ -36,12 +36,14 @@ struct LaneEpoch {
                                       std::popcount(branch.deliver & ((std::uint64_t{1} << island) - 1)));
   }
 
-  /// Every round of the epoch that was open here is over, and no other will open.
-  bool drained() const;
+  /// The epoch has ended and nothing of it is under way here: no round is open, none is on its way through. A
+  /// round that nobody begins holds this up for one deadline after the epoch was last used, not for ever.
+  bool drained(Nanoseconds now_ns) const;
 
   std::shared_ptr<const EpochTable> table;
   std::uint32_t first_round;
   std::uint64_t end_round = kNoEnd;  ///< First round of the next epoch.
+  Nanoseconds last_used_ns = 0;      ///< When its last contribution came, or it ended.
   link::GrantTable grants;
   std::vector<aggregation::FoldPoint> points;  ///< By local island; empty without edge aggregation.
 

@@ -34,13 +34,14 @@ DropReason Lane::on_grant(const wire::Header& header, std::uint8_t link) {
   if (const DropReason reason = check_from_below(header, *epoch, branch, link); reason != DropReason::kNone)
     return reason;
   epoch->grants.grant(header.tree, header.round, LaneEpoch::child_of_link(*branch, link), header.chunk);
+  note_opened(header.round);
   return DropReason::kNone;
 }
 
 DropReason Lane::on_round_end(const wire::Header& header, std::uint8_t link, Nanoseconds now_ns) {
   LaneEpoch* const epoch = find_epoch(header.epoch);
   if (epoch == nullptr) return DropReason::kUnknownEpoch;
-  if (header.tree == wire::kNoTree) return abandon_round(header, *epoch, link, now_ns);
+  if (header.tree == wire::kNoTree) return abandon_rounds(header, *epoch, link, now_ns);
   const multicast::Branch* const branch = epoch->table->forwarding.find(header.tree);
   if (const DropReason reason = check_from_below(header, *epoch, branch, link); reason != DropReason::kNone)
     return reason;
@@ -50,20 +51,28 @@ DropReason Lane::on_round_end(const wire::Header& header, std::uint8_t link, Nan
   return DropReason::kNone;
 }
 
-/// An island of this edge gives a round up.
-DropReason Lane::abandon_round(const wire::Header& header, LaneEpoch& epoch, std::uint8_t link,
-                               Nanoseconds now_ns) {
+/// An island of this edge gives up a round, and as many before it as `specific` says. Those that are open
+/// end; the others are never opened, because they would never begin and none after them would be opened.
+DropReason Lane::abandon_rounds(const wire::Header& header, LaneEpoch& epoch, std::uint8_t link,
+                                Nanoseconds now_ns) {
+  if (!epoch.covers(header.round)) return DropReason::kRoundClosed;
+  const std::uint64_t before = std::min<std::uint64_t>(header.specific, header.round - epoch.first_round);
+  const auto first = static_cast<std::uint32_t>(header.round - before);
   for (std::size_t island = 0; island < epoch.points.size(); ++island) {
     const LocalIsland& local = epoch.table->islands[island];
     if (local.link != link) continue;
     if (local.rank != header.rank) return DropReason::kWrongRank;
     FoldPoint& point = epoch.points[island];
-    if (OpenRound* const round = point.find(header.round); round != nullptr) {
+    const auto highest = point.highest_opened();
+    const bool to_come = !highest || header.round > *highest;
+    if (to_come && !point.skip(first, header.round)) return DropReason::kLinkWindowFull;
+    bool ended = false;
+    for (OpenRound* const round : point.open_rounds()) {
+      if (round->window.round() < first || round->window.round() > header.round) continue;
       end_round(epoch, island, *round, RoundOutcome::kAbandoned, now_ns);
-      return DropReason::kNone;
+      ended = true;
     }
-    const bool to_come = epoch.covers(header.round) && header.round > point.highest_opened().value_or(0);
-    return to_come ? DropReason::kRoundNotOpen : DropReason::kRoundClosed;
+    return ended || to_come ? DropReason::kNone : DropReason::kRoundClosed;
   }
   return DropReason::kWrongLink;
 }
@@ -79,9 +88,13 @@ void Lane::advance_rounds(LaneEpoch& epoch, Nanoseconds now_ns) {
     point.advance();
     for (OpenRound* const round : point.open_rounds())
       if (FoldPoint::grant_due(*round)) grant_slots(epoch, island, *round);
-    if (const auto highest = point.highest_opened())
-      counters_.highest_opened.set(std::max(counters_.highest_opened.get(), std::uint64_t{*highest} + 1));
+    if (const auto highest = point.highest_opened()) note_opened(*highest);
   }
+}
+
+/// Without edge aggregation an edge knows from grants which rounds islands have opened.
+void Lane::note_opened(std::uint32_t round) {
+  counters_.highest_opened.set(std::max(counters_.highest_opened.get(), std::uint64_t{round} + 1));
 }
 
 void Lane::grant_slots(LaneEpoch& epoch, std::size_t island, OpenRound& round) {
@@ -103,7 +116,7 @@ void Lane::end_round(LaneEpoch& epoch, std::size_t island, OpenRound& round, Rou
   const aggregation::MemberEntry& entry = *round.entry;
   const std::uint32_t number = round.window.round();
   const bool failed = outcome != RoundOutcome::kComplete;
-  const std::uint64_t missing = failed ? round.window.missing() : 0;
+  const std::uint64_t missing = failed ? round.window.late() : 0;
   epoch.points[island].close(number, outcome);
   for (std::size_t member = 0; member < entry.members; ++member) {
     const std::uint16_t tree = entry.receive_trees[member];

@@ -171,6 +171,37 @@ TEST_F(FoldPointTest, StopsBeforeTheNextEpoch) {
   EXPECT_EQ(point_.advance().size(), 0U);
 }
 
+TEST_F(FoldPointTest, RoundsThatTheIslandSkipsAreNeverOpened) {
+  // Rests at 101, 104, 107, ...
+  point_.advance();
+  EXPECT_TRUE(point_.skip(100, 102)) << "open already: closing them is the caller's";
+  EXPECT_EQ(rounds(point_.open_rounds()), (Rounds{100, 102}));
+  EXPECT_TRUE(point_.skip(105, 107));
+  EXPECT_TRUE(point_.skip(1000000, 2000000000));
+  EXPECT_EQ(reason(105, 5, 1), DropReason::kRoundNotOpen);
+  point_.close(100, RoundOutcome::kAbandoned);
+  point_.close(102, RoundOutcome::kAbandoned);
+  EXPECT_EQ(rounds(point_.advance()), (Rounds{103, 108}));
+  EXPECT_EQ(reason(105, 5, 1), DropReason::kRoundClosed);
+  point_.close(103, RoundOutcome::kComplete);
+  EXPECT_EQ(rounds(point_.advance()), (Rounds{109})) << "the far range is still to come";
+}
+
+TEST_F(FoldPointTest, OverlappingAndOutOfOrderSkips) {
+  EXPECT_TRUE(point_.skip(110, 120));
+  EXPECT_TRUE(point_.skip(100, 109));
+  EXPECT_TRUE(point_.skip(115, 130));
+  EXPECT_EQ(rounds(point_.advance()), (Rounds{132, 133})) << "131 is a rest";
+}
+
+TEST_F(FoldPointTest, TooManySkipsToComeAreRefused) {
+  for (std::uint32_t i = 0; i < FoldPoint::kMaxSkips; ++i)
+    EXPECT_TRUE(point_.skip(200 + 10 * i, 205 + 10 * i));
+  EXPECT_FALSE(point_.skip(500, 500));
+  point_.advance();
+  EXPECT_TRUE(point_.skip(100, 101)) << "behind what is open: nothing to keep";
+}
+
 TEST_F(FoldPointTest, StopsBeforeAnythingOpened) {
   EXPECT_EQ(point_.stop_before(kFirstRound).size(), 0U);
   EXPECT_EQ(point_.advance().size(), 0U);
