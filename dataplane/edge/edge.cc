@@ -55,6 +55,7 @@ Status check(const EdgeConfig& config, std::size_t ports) {
 
 /// Whether the edge can run the epoch: it is for this edge, and names no link that the edge does not have.
 /// The forwarding table's own faults are found where it is built.
+// lint: set-up, runs in control before a lane sees the epoch
 Status check_table(const EpochTable& table, const EdgeConfig& config) {
   if (table.epoch == 0) return invalid_input("0 is the number of no epoch");
   if (table.job != config.job)

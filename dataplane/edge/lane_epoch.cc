@@ -8,6 +8,7 @@ namespace tombolo::dataplane {
 namespace {
 
 /// Every member's chunks must have a tree that brings them here; grants and ends go up those trees.
+// lint: set-up, runs in control before the lane sees the epoch
 Status check_receive_trees(const EpochTable& table, std::size_t island) {
   const LocalIsland& local = table.islands[island];
   const auto where = [&local](std::size_t entry) {
