@@ -8,8 +8,9 @@
 namespace tombolo::link {
 namespace {
 
-/// Acknowledgements of a slow stream wait this long for company, and a short link is not asked any sooner where it
-/// stands: on one with a packet every few milliseconds both would otherwise outnumber the data. Gaps never wait.
+/// Acknowledgements of a slow stream wait this long for company, and a short link is not asked any sooner
+/// where it stands: on one with a packet every few milliseconds both would otherwise outnumber the data. Gaps
+/// never wait.
 constexpr Nanoseconds kFeedbackInterval = 10 * kMillisecond;
 /// No path takes longer. An echo that says so is wrong, as is one from the future (a distance of almost 2^32
 /// microseconds); believed, it would hold up repairs for as long.

@@ -411,11 +411,11 @@ TEST(Peer, TimersTellWhenSomethingIsDue) {
   wire::Feedback feedback;
   a.peer.make_feedback(feedback, kSecond);
   EXPECT_EQ(a.peer.next_timer_ns(), kSecond + kHelloInterval);
-  keep(a, kSecond);  // A quarter of the measured zero is rounded up to a millisecond.
-  EXPECT_EQ(a.peer.next_timer_ns(), kSecond + kMillisecond);
-  EXPECT_TRUE(a.peer.hello_due(kSecond + kMillisecond)) << "the probe of a lost tail is a HELLO";
-  EXPECT_EQ(a.peer.make_hello(kSecond + kMillisecond).next_sequence, 1u);
-  EXPECT_EQ(a.peer.next_timer_ns(), kSecond + 3 * kMillisecond) << "backed off";
+  keep(a, kSecond);  // A quarter of the measured zero is rounded up to 10 ms.
+  EXPECT_EQ(a.peer.next_timer_ns(), kSecond + 10 * kMillisecond);
+  EXPECT_TRUE(a.peer.hello_due(kSecond + 10 * kMillisecond)) << "the probe of a lost tail is a HELLO";
+  EXPECT_EQ(a.peer.make_hello(kSecond + 10 * kMillisecond).next_sequence, 1u);
+  EXPECT_EQ(a.peer.next_timer_ns(), kSecond + 30 * kMillisecond) << "backed off";
   a.peer.receiver().check(5);
   EXPECT_TRUE(a.peer.feedback_due(kSecond + kMillisecond));
   EXPECT_EQ(a.peer.next_timer_ns(), 0u);
@@ -425,10 +425,10 @@ struct PaceCase {
   Nanoseconds rtt_ns, feedback_ns, probe_ns;
 };
 
-/// A quarter of the round trip, but not less than a millisecond; feedback at least every 10 ms.
+/// Probes after a quarter of the round trip, but not before 10 ms; feedback every 10 ms.
 TEST(Peer, FeedbackAndProbesFollowTheRoundTrip) {
-  const PaceCase cases[] = {{0, kMillisecond, kMillisecond},
-                            {20 * kMillisecond, 5 * kMillisecond, 5 * kMillisecond},
+  const PaceCase cases[] = {{0, 10 * kMillisecond, 10 * kMillisecond},
+                            {20 * kMillisecond, 10 * kMillisecond, 10 * kMillisecond},
                             {100 * kMillisecond, 10 * kMillisecond, 25 * kMillisecond}};
   for (const PaceCase& c : cases) {
     SCOPED_TRACE(c.rtt_ns);
