@@ -233,6 +233,8 @@ std::size_t UdpPort::drop_arrivals(Queue& queue, Lane& lane, std::size_t most) {
   return 0;
 }
 
+/// Workers beyond the queues share a queue's transmit counters, which may then miss a count; packets they do
+/// not lose.
 std::size_t UdpPort::transmit(std::uint32_t queue, std::span<TxPacket> packets, Nanoseconds /*now_ns*/) {
   std::size_t sent = 0;
   while (sent < packets.size()) {
@@ -240,7 +242,7 @@ std::size_t UdpPort::transmit(std::uint32_t queue, std::span<TxPacket> packets, 
     // A run: neighbours of one lane leave through one socket, with one call.
     std::size_t run = 1;
     while (run < rest.size() && run < kBurst && rest[run].lane == rest[0].lane) ++run;
-    const std::size_t gone = transmit_run(queues_[queue], rest.first(run));
+    const std::size_t gone = transmit_run(queues_[queue % queues_.size()], rest.first(run));
     sent += gone;
     if (gone < run) break;
   }
