@@ -90,18 +90,16 @@ Status InprocTestbed::make_pools() {
     return pools_.back().get();
   };
   for (EdgeNode& node : edges_) {
-    EdgeNeeds needs;
     for (const schedule::EpochPlan& plan : options_.plans)
-      widen(needs, control::edge_needs(plan, node.place));
-    auto pool = add_pool(needs);
+      widen(node.needs, control::edge_needs(plan, node.place));
+    auto pool = add_pool(node.needs);
     if (!pool) return std::move(pool).error().within("edge " + node.site);
     node.pool = *pool;
   }
   for (IslandNode& node : islands_) {
-    EdgeNeeds needs;
     for (const schedule::EpochPlan& plan : options_.plans)
-      widen(needs, control::island_needs(plan, node.rank));
-    auto pool = add_pool(needs);
+      widen(node.needs, control::island_needs(plan, node.rank));
+    auto pool = add_pool(node.needs);
     if (!pool) return std::move(pool).error().within("island " + node.id);
     node.pool = *pool;
   }
@@ -147,9 +145,6 @@ Status InprocTestbed::wire_islands() {
 
 Status InprocTestbed::make_nodes() {
   for (EdgeNode& node : edges_) {
-    EdgeNeeds needs;
-    for (const schedule::EpochPlan& plan : options_.plans)
-      widen(needs, control::edge_needs(plan, node.place));
     dataplane::EdgeConfig config;
     config.site = node.site;
     config.job = options_.job;
@@ -158,7 +153,7 @@ Status InprocTestbed::make_nodes() {
     config.workers = options_.workers;
     config.receive_queues = options_.receive_queues;
     config.hello_interval_ns = options_.hello_interval_ns;
-    config.pool_buffers = needs.buffers();
+    config.pool_buffers = node.needs.buffers();
     for (std::size_t i = 0; i < node.place.links.size(); ++i) {
       const control::Neighbour& neighbour = node.place.links[i];
       dataplane::EdgeLink link;
@@ -168,7 +163,7 @@ Status InprocTestbed::make_nodes() {
       for (const schedule::DirectedLink& directed : network_.links)
         if (!neighbour.is_island && directed.from == node.place.site && directed.to == neighbour.id)
           link.rtt_ns = directed.rtt_ns;
-      link.window_packets = needs.link_windows[i];
+      link.window_packets = node.needs.link_windows[i];
       config.links.push_back(link);
     }
     const std::vector<Port*> ports(node.ports.begin(), node.ports.end());
@@ -177,16 +172,13 @@ Status InprocTestbed::make_nodes() {
     node.edge = std::move(edge).value();
   }
   for (IslandNode& node : islands_) {
-    EdgeNeeds needs;
-    for (const schedule::EpochPlan& plan : options_.plans)
-      widen(needs, control::island_needs(plan, node.rank));
     island::EndpointConfig config;
     config.job = options_.job;
     config.rank = node.rank;
     config.session = kSession;
     config.edge = node.port->peer();
     config.lane_count = options_.lane_count;
-    config.window_packets = needs.link_windows[0];
+    config.window_packets = node.needs.link_windows[0];
     config.hello_interval_ns = options_.hello_interval_ns;
     auto endpoint = island::Endpoint::create(config, *node.port, *node.pool);
     if (!endpoint) return std::move(endpoint).error();

@@ -50,6 +50,7 @@ struct NetworkOptions {
 struct EdgeNode {
   std::string site;
   control::EdgePlace place;
+  control::EdgeNeeds needs;  ///< The most that any plan asks for.
   MemoryPool* pool = nullptr;
   std::vector<dataplane::InprocPort*> ports;  ///< By link.
   std::unique_ptr<dataplane::Edge> edge;
@@ -59,6 +60,7 @@ struct EdgeNode {
 struct IslandNode {
   std::string id;
   schedule::Rank rank = 0;
+  control::EdgeNeeds needs;  ///< The most that any plan asks for.
   MemoryPool* pool = nullptr;
   dataplane::InprocPort* port = nullptr;       ///< The island's end.
   dataplane::InprocPort* edge_port = nullptr;  ///< The edge's end.
