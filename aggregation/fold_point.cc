@@ -102,7 +102,7 @@ OpenRounds FoldPoint::advance() {
 PointAdmission FoldPoint::admit(std::uint32_t round, std::uint16_t rank, std::uint32_t chunk,
                                 const Facts& facts, Input& input, std::size_t payload_bytes,
                                 Nanoseconds now_ns) {
-  const auto refused = [](DropReason reason) { return Admission{Admitted::kRefused, reason}; };
+  const auto refused = [](DropReason reason) { return Admission{Admitted::kRefused, reason, false}; };
   PointAdmission result;
   if (!config_.geometry.owns(chunk)) {
     result.admission = refused(DropReason::kWrongLane);

@@ -127,7 +127,7 @@ class FoldPoint {
   const LaneGeometry& geometry() const { return config_.geometry; }
 
  private:
-  static constexpr std::size_t kOutcomes = 4;
+  static constexpr std::size_t kOutcomes = 5;
 
   FoldPoint(const FoldPointConfig& config, std::size_t max_members, std::size_t max_slots);
   bool skip_rests();

@@ -14,7 +14,7 @@ namespace {
 /// chunk.
 constexpr std::uint64_t kMaxUpdateChunks = std::uint64_t{1} << 31;
 
-Admission refused(DropReason reason) { return {Admitted::kRefused, reason}; }
+Admission refused(DropReason reason) { return {Admitted::kRefused, reason, false}; }
 
 /// Chunks of a whole update.
 std::uint64_t update_chunks(std::uint64_t update_elements, std::uint32_t chunk_elements) {
@@ -52,6 +52,8 @@ void RoundWindow::open(std::uint32_t round, std::size_t members, std::uint32_t w
   total_ = 0;
   facts_ = {};
   first_contribution_ns_ = kNever;
+  first_member_done_ns_ = kNever;
+  held_ = 0;
   contributed_.fill(0);
 }
 
@@ -61,6 +63,7 @@ void RoundWindow::close() {
     drop_references(slot);
     slots_[slot] = {};
   }
+  held_ = 0;
   is_open_ = false;
 }
 
@@ -88,9 +91,11 @@ Admission RoundWindow::admit(std::size_t member, std::uint32_t index, const Fact
   const std::size_t place = slot_of(index) * max_members_ + member;
   data_[place] = input.data;
   keep_[place] = std::move(input.keep);
-  ++contributed_[member];
+  ++held_;
+  const bool member_done = ++contributed_[member] == total_;
+  if (member_done && first_member_done_ns_ == kNever) first_member_done_ns_ = now_ns;
   const bool last = slot.contributors == all_members();
-  return {last ? Admitted::kCompleted : Admitted::kHeld, DropReason::kNone};
+  return {last ? Admitted::kCompleted : Admitted::kHeld, DropReason::kNone, member_done};
 }
 
 std::span<const std::byte* const> RoundWindow::inputs(std::uint32_t index) const {
@@ -106,6 +111,7 @@ std::size_t RoundWindow::elements(std::uint32_t index) const {
 void RoundWindow::release(std::uint32_t index) {
   CHECK(is_completed(index));
   drop_references(slot_of(index));
+  held_ -= members_;
   slots_[slot_of(index)].done = true;
   while (slots_[slot_of(base_)].done) {
     slots_[slot_of(base_)] = {};

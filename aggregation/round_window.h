@@ -57,6 +57,7 @@ enum class Admitted : std::uint8_t {
 struct Admission {
   Admitted state = Admitted::kRefused;
   DropReason reason = DropReason::kNone;  ///< kNone unless refused.
+  bool member_done = false;               ///< It was the last chunk that the member owed the lane.
 
   bool taken() const { return state != Admitted::kRefused; }
 };
@@ -112,6 +113,10 @@ class RoundWindow {
   std::uint64_t missing() const;
   /// When the round's first contribution was taken; kNever before.
   Nanoseconds first_contribution_ns() const { return first_contribution_ns_; }
+  /// When the first member had contributed every chunk of the lane; kNever before.
+  Nanoseconds first_member_done_ns() const { return first_member_done_ns_; }
+  /// Contributions that wait in slots: each holds its payload.
+  std::size_t held() const { return held_; }
   const LaneGeometry& geometry() const { return geometry_; }
 
  private:
@@ -143,6 +148,8 @@ class RoundWindow {
   std::uint32_t total_ = 0;
   Facts facts_;
   Nanoseconds first_contribution_ns_ = kNever;
+  Nanoseconds first_member_done_ns_ = kNever;
+  std::size_t held_ = 0;
   std::array<std::uint32_t, kMaxMembers> contributed_{};  ///< Chunks taken, by member.
 };
 

@@ -84,13 +84,14 @@ Status Controller::check_proposal(const schedule::EpochPlan* plan) const {
 }
 
 Result<Controller::Actions> Controller::propose(std::shared_ptr<const schedule::EpochPlan> plan,
-                                                Nanoseconds now_ns) {
+                                                Nanoseconds now_ns, std::uint32_t activation_margin) {
   if (Status valid = check_proposal(plan.get()); !valid.ok()) return std::move(valid).error();
   state_.newest_epoch = plan->epoch;
   ++revision_;
   proposed_ = std::move(plan);
   phase_ = Phase::kStaging;
   deadline_ns_ = now_ns + options_.stage_timeout_ns;
+  activation_margin_ = activation_margin != 0 ? activation_margin : options_.activation_margin;
   outcome_.reset();
   for (EdgeView& edge : edges_) edge.highest_opened_round = 0;
   Actions actions;
@@ -258,7 +259,7 @@ void Controller::decide(Nanoseconds now_ns, Actions& actions) {
   });
   std::uint64_t highest = state_.activating_round;
   for (const EdgeView& edge : edges_) highest = std::max<std::uint64_t>(highest, edge.highest_opened_round);
-  const std::uint64_t activating = first ? 0 : highest + options_.activation_margin;
+  const std::uint64_t activating = first ? 0 : highest + activation_margin_;
   if (activating > std::numeric_limits<std::uint32_t>::max()) {
     std::vector<EdgeProblem> problems;
     for (const EdgeView& edge : edges_) {

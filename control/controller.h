@@ -105,10 +105,11 @@ class Controller {
   static Result<Controller> create(std::vector<EdgeName> edges, const ControllerOptions& options,
                                    ControllerState stored = {});
 
-  /// Starts the change to `plan`. Errors: kUnavailable while a change is in progress, or when a newer
-  /// controller rules; kInvalidInput for an epoch that is not newer than every one used, or sites other than
-  /// the edges'.
-  Result<Actions> propose(std::shared_ptr<const schedule::EpochPlan> plan, Nanoseconds now_ns);
+  /// Starts the change to `plan`; `activation_margin` 0: that of the options. Errors: kUnavailable while a
+  /// change is in progress, or when a newer controller rules; kInvalidInput for an epoch that is not newer
+  /// than every one used, or sites other than the edges'.
+  Result<Actions> propose(std::shared_ptr<const schedule::EpochPlan> plan, Nanoseconds now_ns,
+                          std::uint32_t activation_margin = 0);
 
   Actions receive(EdgeIdentity from, const ToController& message, Nanoseconds now_ns);
 
@@ -169,6 +170,7 @@ class Controller {
   std::vector<EdgeView> edges_;
   Phase phase_ = Phase::kIdle;
   std::shared_ptr<const schedule::EpochPlan> proposed_;  ///< While staging.
+  std::uint32_t activation_margin_ = 0;                  ///< Of the change in progress.
   Nanoseconds deadline_ns_ = kNever;
   bool superseded_ = false;
   std::optional<ChangeOutcome> outcome_;

@@ -146,10 +146,12 @@ std::uint32_t buffer_bytes(const EpochPlan& plan) {
 }  // namespace
 
 Result<std::shared_ptr<const dataplane::EpochTable>> make_epoch_table(const EpochPlan& plan,
-                                                                      const EdgePlace& place) {
+                                                                      const EdgePlace& place,
+                                                                      dataplane::Losses losses) {
   auto table = std::make_shared<dataplane::EpochTable>();
   table->job = plan.job;
   table->epoch = plan.epoch;
+  table->losses = std::move(losses);
   table->edge_aggregation = plan.edge_aggregation;
   table->lane_count = plan.lane_count;
   table->chunk_elements = plan.chunk_elements;
@@ -209,6 +211,16 @@ EdgeNeeds island_needs(const EpochPlan& plan, Rank rank) {
   needs.link_windows.push_back(window_for(access_load_bps(plan, rank), 0, plan));
   if (!plan.edge_aggregation) needs.slot_buffers = slot_buffers(plan, rank);
   return needs;
+}
+
+void widen(EdgeNeeds& needs, const EdgeNeeds& other) {
+  needs.cache_buffers = std::max(needs.cache_buffers, other.cache_buffers);
+  needs.slot_buffers = std::max(needs.slot_buffers, other.slot_buffers);
+  needs.receive_buffers = std::max(needs.receive_buffers, other.receive_buffers);
+  needs.buffer_bytes = std::max(needs.buffer_bytes, other.buffer_bytes);
+  needs.link_windows.resize(std::max(needs.link_windows.size(), other.link_windows.size()));
+  for (std::size_t i = 0; i < other.link_windows.size(); ++i)
+    needs.link_windows[i] = std::max(needs.link_windows[i], other.link_windows[i]);
 }
 
 }  // namespace tombolo::control

@@ -23,10 +23,11 @@ struct EdgePlace {
 };
 
 /// Turns a plan, which speaks of sites and ranks, into the tables of one edge, which speak of its links. The
-/// plan has passed schedule::check_plan. Errors: kInvalidInput, naming the site, island or tree that the edge
-/// has no link for.
+/// plan has passed schedule::check_plan; `losses` (make_losses) goes into the table as it is. Errors:
+/// kInvalidInput, naming the site, island or tree that the edge has no link for.
 Result<std::shared_ptr<const dataplane::EpochTable>> make_epoch_table(const schedule::EpochPlan& plan,
-                                                                      const EdgePlace& place);
+                                                                      const EdgePlace& place,
+                                                                      dataplane::Losses losses = {});
 
 /// What an edge must reserve for a plan (invariant I4).
 struct EdgeNeeds {
@@ -40,6 +41,9 @@ struct EdgeNeeds {
   std::uint64_t bytes() const { return buffers() * buffer_bytes; }
 };
 EdgeNeeds edge_needs(const schedule::EpochPlan& plan, const EdgePlace& place);
+
+/// Makes `needs` the larger of both, field by field.
+void widen(EdgeNeeds& needs, const EdgeNeeds& other);
 
 /// The same for an island of that rank: its window towards its edge, and, when it folds itself, its slots.
 EdgeNeeds island_needs(const schedule::EpochPlan& plan, schedule::Rank rank);

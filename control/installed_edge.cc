@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "control/losses.h"
 #include "schedule/check_plan.h"
 
 namespace tombolo::control {
@@ -28,11 +29,14 @@ Status InstalledEdge::stage(const schedule::EpochPlan& plan) {
     return Error{ErrorCode::kUnavailable,
                  fmt::format("the plan needs {} packet buffers, the edge reserved {}", needs.buffers(),
                              edge_.config().pool_buffers)};
-  auto table = make_epoch_table(plan, place_);
+  dataplane::Losses losses;
+  if (running_plan_) losses = make_losses(*running_plan_, plan, place_);
+  auto table = make_epoch_table(plan, place_, std::move(losses));
   if (!table) return std::move(table).error();
   // What commit will build must not be able to fail then, so it is built once now.
   if (auto trial = dataplane::LaneEpoch::create(*table, 0, 0); !trial) return std::move(trial).error();
   staged_ = std::move(table).value();
+  staged_plan_ = plan;
   return ok_status();
 }
 
@@ -42,10 +46,15 @@ void InstalledEdge::commit(std::uint32_t epoch, std::uint32_t activating_round) 
   CHECK(staged_ != nullptr && staged_->epoch == epoch);
   CHECK(edge_.install(std::move(staged_), activating_round).ok());
   staged_.reset();
+  running_plan_ = std::move(staged_plan_);
+  staged_plan_.reset();
 }
 
 void InstalledEdge::abort(std::uint32_t epoch) {
-  if (staged_ != nullptr && staged_->epoch == epoch) staged_.reset();
+  if (staged_ != nullptr && staged_->epoch == epoch) {
+    staged_.reset();
+    staged_plan_.reset();
+  }
 }
 
 }  // namespace tombolo::control

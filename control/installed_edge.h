@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "control/agent.h"
 #include "control/epoch_tables.h"
@@ -25,6 +26,8 @@ class InstalledEdge final : public EdgeDataplane {
   dataplane::Edge& edge_;
   EdgePlace place_;
   std::shared_ptr<const dataplane::EpochTable> staged_;
+  std::optional<schedule::EpochPlan> staged_plan_;
+  std::optional<schedule::EpochPlan> running_plan_;  ///< The newest in force.
 };
 
 }  // namespace tombolo::control

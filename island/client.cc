@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace tombolo::island {
 namespace {
 
 /// How long an idle client sleeps at most before it looks for packets again.
 constexpr Nanoseconds kIdleSleep = 50 * kMicrosecond;
+/// The same when a packet ends the wait: only a call from another thread is late by this.
+constexpr Nanoseconds kLongestIdle = kMillisecond;
 
 bool reached(const Outcome& outcome, Stage least) {
   if (outcome.finished()) return true;
@@ -16,7 +19,8 @@ bool reached(const Outcome& outcome, Stage least) {
 
 }  // namespace
 
-Client::Client(Endpoint& endpoint, const Clock& clock) : endpoint_(endpoint), clock_(clock) {
+Client::Client(Endpoint& endpoint, const Clock& clock, Idle idle)
+    : endpoint_(endpoint), clock_(clock), idle_(std::move(idle)) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -87,7 +91,13 @@ void Client::run() {
     const bool busy = endpoint_.counters().packets_in.get() != before || next_ns <= now_ns;
     lock.unlock();
     changed_.notify_all();
-    if (!busy) std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(kIdleSleep, next_ns - now_ns)));
+    if (!busy) {
+      const Nanoseconds due_ns = next_ns - now_ns;
+      if (idle_)
+        idle_(std::min(kLongestIdle, due_ns));
+      else
+        std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(kIdleSleep, due_ns)));
+    }
     while (entering_.load() > 0) std::this_thread::yield();
     lock.lock();
   }

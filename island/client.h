@@ -17,8 +17,13 @@ namespace tombolo::island {
 /// forget. All calls are thread-safe, and get their turn between two of the endpoint's however busy it is.
 class Client {
  public:
-  /// Starts the thread. The endpoint and the clock outlive the client.
-  Client(Endpoint& endpoint, const Clock& clock);
+  /// Waits until a packet may be there, at most so long. A port that can wake its caller has something better
+  /// than a fixed sleep.
+  using Idle = std::function<void(Nanoseconds most_ns)>;
+
+  /// Starts the thread. The endpoint and the clock outlive the client. With `idle`, the thread calls it, for
+  /// a millisecond at most, when there is nothing to do; otherwise it looks for packets every 50 us.
+  Client(Endpoint& endpoint, const Clock& clock, Idle idle = {});
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -46,6 +51,7 @@ class Client {
 
   Endpoint& endpoint_;
   const Clock& clock_;
+  const Idle idle_;
   mutable std::mutex mutex_;              ///< Guards the endpoint and stopping_.
   mutable std::atomic<int> entering_{0};  ///< Calls that want the mutex.
   std::condition_variable changed_;

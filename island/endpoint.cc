@@ -33,6 +33,7 @@ Endpoint::Endpoint(const EndpointConfig& config, Port& port, BufferPool& pool)
   peer.session = config.session;
   peer.window = config.window_packets;
   peer.hello_interval_ns = config.hello_interval_ns;
+  peer.initial_rtt_ns = config.initial_rtt_ns;
   peers_.reserve(config.lane_count);
   for (std::uint16_t lane = 0; lane < config.lane_count; ++lane) peers_.emplace_back(peer);
   owed_ends_.reserve(config.lane_count * kOwedEndsPerLane);

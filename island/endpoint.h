@@ -27,6 +27,7 @@ struct EndpointConfig {
   std::uint16_t lane_count = 4;         ///< The edge's; a configuration with another count is refused.
   std::uint32_t window_packets = 1024;  ///< Outstanding towards the edge, per lane; a power of two.
   Nanoseconds hello_interval_ns = 200 * kMillisecond;
+  Nanoseconds initial_rtt_ns = kMillisecond;  ///< To the edge, until it is measured.
   fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline;
   /// Most that one epoch's fold windows may reserve here when the island folds itself; a configuration that
   /// asks for more is refused.
@@ -108,9 +109,16 @@ class Endpoint {
   DropReason on_result(const wire::Header& header, std::span<const std::byte> payload, Nanoseconds now_ns);
   DropReason on_grant(const wire::Header& header, Nanoseconds now_ns);
   DropReason on_round_end(const wire::Header& header, Nanoseconds now_ns);
+  void fail_by_edge(Operation& operation, const link::GrantTable::End& end, Nanoseconds now_ns);
   DropReason on_contribution(const wire::Header& header, RxPacket& packet, Nanoseconds now_ns);
   bool comes_again(DropReason reason, const wire::Header& header) const;
   EpochView* find_view(std::uint32_t epoch) const;
+
+  // endpoint_edge.cc: the edge is lost, and back.
+  void lose_edge(const std::string& what, Nanoseconds now_ns);
+  void on_edge_up(std::uint16_t lane, Nanoseconds now_ns);
+  void on_edge_restart(Nanoseconds now_ns);
+  void on_edge_silent(Nanoseconds now_ns);
 
   // endpoint_operations.cc
   Operation* find(Handle handle) const;
@@ -121,6 +129,8 @@ class Endpoint {
   void rest(Operation& operation, Nanoseconds now_ns);
   void skip_to(EpochView& view, std::uint32_t round, Nanoseconds now_ns);
   void give_up(EpochView& view, std::uint32_t first, std::uint32_t last, Nanoseconds now_ns);
+  void send_give_up(const EpochView& view, std::uint16_t lane, std::uint32_t first, std::uint32_t last,
+                    Nanoseconds now_ns);
   void take_releases(std::uint16_t lane, EpochView& view, Nanoseconds now_ns);
   void release(Operation& operation, std::uint16_t tree, std::uint16_t lane, const link::GrantTable::End& end,
                Nanoseconds now_ns);
@@ -166,6 +176,7 @@ class Endpoint {
   Port& port_;
   BufferPool& pool_;
   std::vector<link::Peer> peers_;                       ///< The edge, once per lane.
+  std::uint32_t edge_session_ = 0;                      ///< The newest that any lane heard of; 0: none.
   std::array<std::unique_ptr<EpochView>, 2> views_;     ///< Whole ones, newest first.
   std::unique_ptr<EpochView> joining_;                  ///< The one whose entries are coming in.
   std::uint32_t announced_epoch_ = 0;                   ///< Newest epoch that the edge spoke of.

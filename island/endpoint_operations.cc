@@ -117,10 +117,16 @@ void Endpoint::bind_operations(Nanoseconds now_ns) {
            now_ns);
       continue;
     }
+    // Rounds of the older epoch that it never began hold that epoch up as well.
+    if (view == views_[0].get() && views_[1]) skip_to(*views_[1], view->first_round(), now_ns);
     skip_to(*view, operation->request.round, now_ns);
     operation->bind(*view);
     if (operation->entry->members == 0) {
       rest(*operation, now_ns);
+      continue;
+    }
+    if (const auto* end = view->noted_end(operation->request.round); end != nullptr) {
+      fail_by_edge(*operation, *end, now_ns);
       continue;
     }
     // A member may have given the round up before this island began it.
@@ -150,12 +156,7 @@ void Endpoint::skip_to(EpochView& view, std::uint32_t round, Nanoseconds now_ns)
 void Endpoint::give_up(EpochView& view, std::uint32_t first, std::uint32_t last, Nanoseconds now_ns) {
   for (std::uint16_t lane = 0; lane < view.lane_count(); ++lane) {
     if (view.edge_aggregation()) {
-      wire::Header header = make_header(wire::Type::kRoundEnd, view.epoch());
-      header.rank = config_.rank;
-      header.round = last;
-      header.chunk = static_cast<std::uint32_t>(wire::RoundOutcome::kAbandoned);
-      header.specific = last - first;
-      send_sequenced(lane, header, nullptr, 0, now_ns);
+      send_give_up(view, lane, first, last, now_ns);
       continue;
     }
     aggregation::FoldPoint& point = view.points()[lane];
@@ -164,6 +165,16 @@ void Endpoint::give_up(EpochView& view, std::uint32_t first, std::uint32_t last,
       if (open->window.round() >= first && open->window.round() <= last)
         end_fold(view, lane, *open, wire::RoundOutcome::kAbandoned, now_ns);
   }
+}
+
+void Endpoint::send_give_up(const EpochView& view, std::uint16_t lane, std::uint32_t first,
+                            std::uint32_t last, Nanoseconds now_ns) {
+  wire::Header header = make_header(wire::Type::kRoundEnd, view.epoch());
+  header.rank = config_.rank;
+  header.round = last;
+  header.chunk = static_cast<std::uint32_t>(wire::RoundOutcome::kAbandoned);
+  header.specific = last - first;
+  send_sequenced(lane, header, nullptr, 0, now_ns);
 }
 
 EpochView* Endpoint::view_for(std::uint32_t round) const {
@@ -186,6 +197,7 @@ void Endpoint::forget_view(const EpochView& view, Nanoseconds now_ns) {
 void Endpoint::rest(Operation& operation, Nanoseconds now_ns) {
   const std::size_t bytes = fold::payload_bytes(operation.request.format, operation.request.count);
   std::memmove(operation.request.output, operation.request.input, bytes);
+  operation.outcome.clique = {config_.rank};
   operation.outcome.contributors = {config_.rank};
   operation.outcome.stage = Stage::kReleased;
   operation.outcome.ready_ns = operation.outcome.released_ns = now_ns;
@@ -210,7 +222,7 @@ void Endpoint::release(Operation& operation, std::uint16_t tree, std::uint16_t l
   const auto position = static_cast<std::size_t>(std::find(first, last, tree) - first);
   if (position == operation.entry->send_tree_count) return;
   if (end.outcome != wire::RoundOutcome::kComplete) {
-    if (end.outcome == wire::RoundOutcome::kDeadline) operation.missing |= end.missing;
+    if (wire::names_missing(end.outcome)) operation.missing |= end.missing;
     operation.outcome.failed_elsewhere = true;
   }
   if (operation.mark_released(position, lane) && operation.outcome.ready()) finish(operation, now_ns);

@@ -83,11 +83,13 @@ DropReason Endpoint::on_hello(const wire::Header& header, std::span<const std::b
   if (!wire::parse(payload, hello)) return DropReason::kBadField;
   const auto outcome = peers_[header.lane].on_hello(header, hello, now_ns);
   if (outcome.refused != DropReason::kNone) return outcome.refused;
-  if (outcome.became_up)  // What this island granted before, the edge no longer knows.
-    for (const auto& view : views_)
-      if (view && !view->points().empty())
-        for (aggregation::OpenRound* const round : view->points()[header.lane].open_rounds())
-          round->granted_sent = 0;
+  if (edge_session_ != header.session) {
+    // The lanes of one edge share a session; the first that hears of a new one speaks for all.
+    const bool restarted = edge_session_ != 0;
+    edge_session_ = header.session;
+    if (restarted) on_edge_restart(now_ns);
+  }
+  if (outcome.became_up) on_edge_up(header.lane, now_ns);
   if (header.epoch != 0 && (announced_epoch_ == 0 || serial_before(announced_epoch_, header.epoch))) {
     announced_epoch_ = header.epoch;
     join_ns_ = now_ns;
@@ -173,16 +175,25 @@ DropReason Endpoint::on_round_end(const wire::Header& header, Nanoseconds now_ns
     take_releases(header.lane, *view, now_ns);
     return DropReason::kNone;
   }
-  // The edge's fold point gave the round up.
+  const link::GrantTable::End end{outcome, header.specific};
   Operation* const operation = find_round(header.epoch, header.round);
-  if (operation == nullptr || operation->outcome.ready()) return DropReason::kRoundClosed;
-  if (outcome == wire::RoundOutcome::kDeadline) operation->missing |= header.specific;
-  if (outcome == wire::RoundOutcome::kSuperseded) {
-    fail(*operation, ErrorCode::kFailed, "a new epoch took the round over", now_ns);
-  } else {
-    fail(*operation, ErrorCode::kDeadline, "the deadline passed at the edge", now_ns);
-  }
+  if (operation == nullptr)
+    return view->note_end(header.round, end) ? DropReason::kNone : DropReason::kRoundClosed;
+  if (operation->outcome.ready()) return DropReason::kRoundClosed;
+  fail_by_edge(*operation, end, now_ns);
   return DropReason::kNone;
+}
+
+/// The edge's fold point gave the round up.
+void Endpoint::fail_by_edge(Operation& operation, const link::GrantTable::End& end, Nanoseconds now_ns) {
+  if (wire::names_missing(end.outcome)) operation.missing |= end.missing;
+  if (end.outcome == wire::RoundOutcome::kSuperseded) {
+    fail(operation, ErrorCode::kFailed, "a new epoch took the round over", now_ns);
+  } else if (end.outcome == wire::RoundOutcome::kLost) {
+    fail(operation, ErrorCode::kFailed, "a member is out of reach", now_ns);
+  } else {
+    fail(operation, ErrorCode::kDeadline, "the deadline passed at the edge", now_ns);
+  }
 }
 
 /// Without edge aggregation the other members' chunks come here.

@@ -80,7 +80,7 @@ Nanoseconds Endpoint::speak(Nanoseconds now_ns) {
   Nanoseconds next_ns = kNever;
   for (std::uint16_t lane = 0; lane < peers_.size(); ++lane) {
     link::Peer& peer = peers_[lane];
-    peer.expire(now_ns);
+    if (peer.expire(now_ns)) on_edge_silent(now_ns);
     if (peer.hello_due(now_ns)) send_hello(lane, now_ns);
     if (peer.feedback_due(now_ns)) send_feedback(lane, now_ns);
     next_ns = std::min(next_ns, peer.next_timer_ns());

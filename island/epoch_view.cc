@@ -4,13 +4,21 @@
 #include <utility>
 
 namespace tombolo::island {
+namespace {
+
+/// An edge opens two rounds ahead of its island, and goes on to the next when it has ended one: only a long
+/// way to the next epoch brings many.
+constexpr std::size_t kMostEnds = 256;
+
+}  // namespace
 
 EpochView::EpochView(std::uint32_t epoch, const wire::Config& first)
     : epoch_(epoch),
       common_(first),
       entries_(first.entries),
       present_(first.entries),
-      next_round_(first.first_round) {}
+      next_round_(first.first_round),
+      given_up_before_(first.first_round) {}
 
 bool EpochView::add(const wire::Config& config) {
   const bool same = config.entries == entries_.size() && config.first_round == common_.first_round &&
@@ -47,7 +55,28 @@ std::uint64_t EpochView::fold_bytes() const {
   return aggregation::kMaxOpenRounds * chunks * members * sizeof(aggregation::Input);
 }
 
-Status EpochView::start() {
+bool EpochView::note_end(std::uint32_t round, const link::GrantTable::End& end) {
+  if (round < next_round_) return false;
+  // Each lane tells; what any of them knows is worth keeping.
+  const auto [noted, is_new] = ends_.try_emplace(round, end);
+  if (!is_new) noted->second.missing |= end.missing;
+  if (ends_.size() > kMostEnds) ends_.erase(ends_.begin());
+  return true;
+}
+
+const link::GrantTable::End* EpochView::noted_end(std::uint32_t round) const {
+  const auto found = ends_.find(round);
+  return found == ends_.end() ? nullptr : &found->second;
+}
+
+void EpochView::forget_grants() {
+  ends_.clear();
+  const std::size_t lanes = grants_.size();
+  grants_.clear();
+  make_grants(lanes);
+}
+
+void EpochView::make_grants(std::size_t lanes) {
   std::size_t trees = 0;
   for (const wire::Config& entry : entries_)
     for (std::size_t i = 0; i < entry.send_tree_count; ++i)
@@ -56,7 +85,11 @@ Status EpochView::start() {
   for (const wire::Config& entry : entries_)
     for (std::size_t i = 0; i < entry.send_tree_count; ++i) children[entry.send_tree[i]] = 1;
   const auto period = static_cast<std::uint32_t>(entries_.size());
-  for (std::uint16_t lane = 0; lane < common_.lane_count; ++lane) grants_.emplace_back(period, children);
+  for (std::size_t lane = 0; lane < lanes; ++lane) grants_.emplace_back(period, children);
+}
+
+Status EpochView::start() {
+  make_grants(common_.lane_count);
   if (common_.edge_aggregation) return ok_status();
 
   for (const wire::Config& entry : entries_) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -54,9 +56,24 @@ class EpochView {
   /// which the island skips (nothing to skip: `round` itself).
   std::uint32_t reach(std::uint32_t round) {
     const std::uint32_t first = next_round_;
-    next_round_ = round + 1;
+    next_round_ = std::max(next_round_, round + 1);
     return first;
   }
+
+  /// The island takes no part any more in any round that an operation has reached so far.
+  void give_up_reached() { given_up_before_ = next_round_; }
+  /// Rounds from first_round() to below this one are given up like that.
+  std::uint32_t given_up_before() const { return given_up_before_; }
+
+  /// The edge ended its part of a round that no operation has reached yet: one that does finds it ended.
+  /// False, and nothing is kept, if one has. Of too many the oldest is forgotten; that round ends by its
+  /// deadline.
+  bool note_end(std::uint32_t round, const link::GrantTable::End& end);
+  /// What was noted like that; nullptr: nothing.
+  const link::GrantTable::End* noted_end(std::uint32_t round) const;
+
+  /// Forgets what was granted and noted: the edge is a new one.
+  void forget_grants();
 
   /// What the receivers of this island's trees granted, by lane. The island is the end of the way up.
   link::GrantTable& grants(std::uint16_t lane) { return grants_[lane]; }
@@ -64,12 +81,16 @@ class EpochView {
   std::vector<aggregation::FoldPoint>& points() { return points_; }
 
  private:
+  void make_grants(std::size_t lanes);
+
   std::uint32_t epoch_;
   wire::Config common_;
   std::vector<wire::Config> entries_;
   std::vector<bool> present_;
   std::size_t known_ = 0;
   std::uint32_t next_round_;
+  std::uint32_t given_up_before_;
+  std::map<std::uint32_t, link::GrantTable::End> ends_;  ///< By round.
   std::vector<link::GrantTable> grants_;
   std::vector<aggregation::MemberEntry> members_;
   std::vector<aggregation::FoldPoint> points_;

@@ -54,6 +54,7 @@ void Operation::bind(EpochView& epoch_view) {
   own_cursors_.assign(lanes_, 0);
   results_ = 0;
   outcome.epoch = epoch_view.epoch();
+  outcome.clique.assign(entry->rank.begin(), entry->rank.begin() + entry->members);
   outcome.stage = Stage::kRunning;
   if (request.deadline_ns == 0) deadline_at_ns = kNever;
 }

@@ -36,6 +36,7 @@ enum class Stage : std::uint8_t {
 struct Outcome {
   Stage stage = Stage::kWaiting;
   std::uint32_t epoch = 0;
+  std::vector<std::uint16_t> clique;        ///< Ranks that the epoch brings together in this round.
   std::vector<std::uint16_t> contributors;  ///< Ranks whose updates are in the result, in fold order.
   std::vector<std::uint16_t> missing;       ///< Ranks that a failed round lacked, as far as known.
   bool failed_elsewhere = false;  ///< Ready here, but another member's round failed: it must resynchronise.

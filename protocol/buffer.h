@@ -68,6 +68,8 @@ class BufferRef {
   explicit operator bool() const { return buffer_ != nullptr; }
   std::byte* data() const { return buffer_->data; }
   std::uint32_t capacity() const { return buffer_->capacity; }
+  /// For ports, which need to know what memory a payload lies in; nullptr when empty.
+  const Buffer* get() const { return buffer_; }
 
  private:
   explicit BufferRef(Buffer* buffer) : buffer_(buffer) {}

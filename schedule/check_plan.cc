@@ -33,6 +33,7 @@ class PlanChecker {
     check_numbers();
     check_islands();
     check_links();
+    check_losses();
     check_entries();
     for (std::size_t i = 0; ok() && i < plan_.trees.size(); ++i) check_tree(i);
     check_deliveries();
@@ -55,6 +56,7 @@ class PlanChecker {
   void check_numbers();
   void check_islands();
   void check_links();
+  void check_losses();
   void check_entries();
   void check_clique(std::size_t entry, const PlannedClique& clique, std::set<Rank>& used);
   void check_tree(std::size_t index);
@@ -111,6 +113,19 @@ void PlanChecker::check_links() {
            i);
 }
 
+void PlanChecker::check_losses() {
+  expect(strictly_ascending(plan_.lost_links), "lost links are not in ascending order");
+  expect(strictly_ascending(plan_.lost_ranks), "lost ranks are not in ascending order");
+  for (std::size_t i = 0; ok() && i < plan_.lost_links.size(); ++i) {
+    const LostLink& link = plan_.lost_links[i];
+    expect(link.a < link.b && link.b < plan_.site_names.size(), "lost link {} does not join two sites", i);
+    expect(!link_by_ends_.contains(Edge{link.a, link.b}), "lost link {} is in service", i);
+  }
+  if (ok() && !plan_.lost_ranks.empty())
+    expect(plan_.lost_ranks.back() < plan_.islands.size(), "there is no lost rank {}",
+           plan_.lost_ranks.back());
+}
+
 void PlanChecker::check_entries() {
   for (std::size_t entry = 0; ok() && entry < plan_.entries.size(); ++entry) {
     std::set<Rank> used;
@@ -128,6 +143,8 @@ void PlanChecker::check_clique(std::size_t entry, const PlannedClique& clique, s
   for (const Rank rank : clique.members) {
     expect(rank < plan_.islands.size(), "entry {}: there is no rank {}", entry, rank);
     expect(used.insert(rank).second, "entry {}: rank {} is in two cliques", entry, rank);
+    expect(!std::binary_search(plan_.lost_ranks.begin(), plan_.lost_ranks.end(), rank),
+           "entry {}: rank {} is lost", entry, rank);
   }
   expect(clique.stream_rate_bps != 0, "entry {}: a rate is 0", entry);
   expect(clique.window_chunks != 0 && clique.window_chunks % plan_.lane_count == 0,

@@ -118,6 +118,8 @@ void Compiler::start_plan() {
   plan_.lane_count = options_.lane_count;
   plan_.deadline_ns = options_.deadline_ns;
   plan_.site_names = network_.site_names;
+  plan_.lost_links = options_.lost_links;
+  plan_.lost_ranks = options_.lost_ranks;
   for (std::size_t rank = 0; rank < network_.islands.size(); ++rank)
     plan_.islands.push_back({static_cast<Rank>(rank), network_.islands[rank].site});
   for (const DirectedLink& link : network_.links) plan_.links.push_back({link.from, link.to, link.rtt_ns, 0});

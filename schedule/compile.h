@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/result.h"
 #include "schedule/epoch_plan.h"
@@ -27,6 +28,9 @@ struct CompileOptions {
   std::uint64_t update_bytes = 0;    ///< Not 0.
   bool multicast = true;
   bool edge_aggregation = true;
+  /// Out of service, both ascending; the network given has no such link, the schedule no such island.
+  std::vector<LostLink> lost_links{};
+  std::vector<Rank> lost_ranks{};
 };
 
 /// Bytes of an update on the wire: each chunk carries the overhead of a packet.

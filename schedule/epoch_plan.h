@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -56,6 +57,14 @@ struct PlannedLink {
   std::uint64_t load_bps = 0;  ///< Wire bit rate, framing included.
 };
 
+/// A link, both directions of it, that is out of service. A site that is lost has lost all of its links.
+struct LostLink {
+  SiteId a = 0;
+  SiteId b = 0;  ///< Greater than a.
+
+  friend auto operator<=>(const LostLink&, const LostLink&) = default;
+};
+
 /// Everything an epoch says, for the whole network, compiled from topology, schedule and capabilities. Plain
 /// data: control turns it into each edge's lookup tables. Immutable once made.
 struct EpochPlan {
@@ -71,6 +80,10 @@ struct EpochPlan {
   std::vector<PlannedEntry> entries;    ///< The period: round r of the epoch uses entry r mod period.
   std::vector<PlannedTree> trees;
   std::vector<PlannedLink> links;
+  /// What this epoch was made to go on without; both ascending. Rounds of the epoch before it that need any
+  /// of it end at once, by name.
+  std::vector<LostLink> lost_links{};
+  std::vector<Rank> lost_ranks{};
 };
 
 }  // namespace tombolo::schedule

@@ -25,6 +25,8 @@ Result<RoundTime> RoundModel::time(const Round& round, double update_bytes) cons
   if (!(update_bytes > 0) || !std::isfinite(update_bytes))
     return invalid_input("the update must be larger than 0 bytes");
   CHECK(!round.cliques.empty());
+  for (const Clique& clique : round.cliques)
+    if (auto joined = check_joined(clique); !joined) return std::move(joined).error();
 
   Uses uses(2 * network_.islands.size() + network_.links.size());
   RoundTime result;
@@ -73,6 +75,17 @@ double RoundModel::least_time(const std::vector<Use>& uses, double update_s) {
     (load > 1 ? low : high) = middle;
   }
   return high;
+}
+
+Status RoundModel::check_joined(const Clique& clique) const {
+  for (const Rank a : clique)
+    for (const Rank b : clique) {
+      const Island& from = network_.islands[a];
+      const Island& to = network_.islands[b];
+      if (!routes_.reaches(from.site, to.site))
+        return invalid_input("there is no way from island " + from.id + " to island " + to.id);
+    }
+  return ok_status();
 }
 
 std::uint64_t RoundModel::clique_latency_ns(const Clique& clique) const {

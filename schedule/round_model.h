@@ -42,7 +42,7 @@ class RoundModel {
 
   /// `update_bytes` above 0, fractions allowed; the round must have a clique, as a Schedule guarantees.
   /// Errors: kNotSupported for aggregation tree and for the families sharded and best; kInvalidInput for
-  /// a size that is not above 0.
+  /// a size that is not above 0, or a clique that the network does not join.
   Result<RoundTime> time(const Round& round, double update_bytes) const;
 
  private:
@@ -53,6 +53,7 @@ class RoundModel {
   /// By resource: egress of each rank, ingress of each rank, each directed link.
   using Uses = std::vector<std::vector<Use>>;
 
+  Status check_joined(const Clique& clique) const;
   static double least_time(const std::vector<Use>& uses, double update_s);
   std::uint64_t clique_latency_ns(const Clique& clique) const;
   void add_access_uses(const Clique& clique, std::uint64_t latency_ns, Uses& uses) const;

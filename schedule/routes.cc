@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <queue>
 #include <utility>
 
@@ -22,7 +21,6 @@ Routes::Routes(const Network& network) : sites_(network.site_names.size()), step
 /// that could tie for its parent has already been taken and offered itself.
 void Routes::find_from(SiteId source, const Network& network,
                        const std::vector<std::vector<std::uint32_t>>& out) {
-  constexpr std::uint64_t kUnreached = std::numeric_limits<std::uint64_t>::max();
   Step* const steps = &steps_[source * sites_];
   for (std::size_t i = 0; i < sites_; ++i) steps[i].latency_ns = kUnreached;
   steps[source] = {0, 0, source};
@@ -42,7 +40,6 @@ void Routes::find_from(SiteId source, const Network& network,
         next = {through_ns, index, site};
     }
   }
-  for (std::size_t i = 0; i < sites_; ++i) CHECK(steps[i].latency_ns != kUnreached);
 }
 
 std::vector<TreeHop> Routes::tree(SiteId source, std::span<const SiteId> sites) const {
@@ -50,6 +47,7 @@ std::vector<TreeHop> Routes::tree(SiteId source, std::span<const SiteId> sites) 
   std::vector<SiteId> order{source};
   used[source] = true;
   for (SiteId site : sites) {
+    CHECK(reaches(source, site));
     for (; !used[site]; site = parent(source, site)) {
       used[site] = true;
       order.push_back(site);

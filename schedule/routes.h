@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -13,9 +14,11 @@ namespace tombolo::schedule {
 /// id, so all routes of one source form a tree and the same topology always gives the same routes.
 class Routes {
  public:
-  /// The network must be connected, as parse_topology guarantees.
+  /// The network need not be connected: links may be out of service.
   explicit Routes(const Network& network);
 
+  /// Whether there is a route; the other questions are only for sites that are reached.
+  bool reaches(SiteId source, SiteId site) const { return at(source, site).latency_ns != kUnreached; }
   std::uint64_t latency_ns(SiteId source, SiteId site) const { return at(source, site).latency_ns; }
   /// The site before `site` on the route from `source`; `site` itself at the source.
   SiteId parent(SiteId source, SiteId site) const { return at(source, site).parent; }
@@ -26,6 +29,7 @@ class Routes {
   std::vector<TreeHop> tree(SiteId source, std::span<const SiteId> sites) const;
 
  private:
+  static constexpr std::uint64_t kUnreached = std::numeric_limits<std::uint64_t>::max();
   struct Step {
     std::uint64_t latency_ns = 0;
     std::uint32_t link = 0;

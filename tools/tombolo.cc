@@ -1,7 +1,11 @@
 #include <CLI/CLI.hpp>
 
+#include "tools/check_command.h"
 #include "tools/cli.h"
+#include "tools/install_command.h"
+#include "tools/report_command.h"
 #include "tools/schedule_command.h"
+#include "tools/status_command.h"
 #include "tools/testbed_command.h"
 
 /// The operator's and experimenter's command.
@@ -14,6 +18,10 @@ int main(int argc, char** argv) {
   int exit_code = kExitOk;
   add_schedule_command(app, exit_code);
   add_testbed_command(app, exit_code);
+  add_status_command(app, exit_code);
+  add_report_command(app, exit_code);
+  add_check_command(app, exit_code);
+  add_install_command(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

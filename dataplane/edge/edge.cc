@@ -163,6 +163,8 @@ Status Edge::install(std::shared_ptr<const EpochTable> table, std::uint32_t firs
     CHECK(installations_[lane % config_.workers]->push({lane, epochs[lane].release()}));
   older_epoch_ = newest_epoch_;
   newest_epoch_ = table->epoch;
+  live_[1] = std::move(live_[0]);
+  live_[0] = {std::move(table), first_round};
   return ok_status();
 }
 

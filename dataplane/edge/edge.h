@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -56,6 +57,7 @@ class Edge {
 
   std::size_t workers() const { return workers_.size(); }
   Worker& worker(std::size_t index) { return *workers_[index]; }
+  const Worker& worker(std::size_t index) const { return *workers_[index]; }
 
   /// Makes every lane run the committed epoch from `first_round` on; the lanes take it up in their next turn.
   /// Errors: kUnavailable while can_install() does not hold; kInvalidInput, naming what is wrong with the
@@ -66,6 +68,14 @@ class Edge {
   /// Whether a further epoch may be staged: every lane has taken the last one up, and the one before it is
   /// over in every lane.
   bool can_install() const;
+
+  /// An epoch that was handed to the lanes, and its first round.
+  struct LiveEpoch {
+    std::shared_ptr<const EpochTable> table;
+    std::uint32_t first_round = 0;
+  };
+  /// The last two that were installed, newest first; without a table where there was none.
+  const std::array<LiveEpoch, 2>& live_epochs() const { return live_; }
 
   /// The highest round that any lane has opened; nothing if none has.
   std::optional<std::uint32_t> highest_opened_round() const;
@@ -92,6 +102,7 @@ class Edge {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::uint32_t newest_epoch_ = 0;
   std::uint32_t older_epoch_ = 0;
+  std::array<LiveEpoch, 2> live_;
 };
 
 }  // namespace tombolo::dataplane

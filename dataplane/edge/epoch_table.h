@@ -23,6 +23,16 @@ struct LocalIsland {
   std::vector<SendEntry> sends;                   ///< By schedule entry.
 };
 
+/// What the epoch before can no longer count on: the newer one was made to go on without it. Rounds of the
+/// older one that need any of it end at once.
+struct Losses {
+  std::uint32_t epoch = 0;  ///< The older one; 0: nothing is lost.
+  /// By island of the older table and schedule entry: a bit per member whose chunks cannot arrive any more.
+  std::vector<std::vector<std::uint64_t>> members;
+  /// By tree of the older table: a bit per link below which nobody is left to reach.
+  std::vector<std::uint64_t> links;
+};
+
 /// One epoch as one edge needs it: lookup tables, built by control from the installed plan. Immutable; shared
 /// by all lanes of the edge.
 struct EpochTable {
@@ -34,6 +44,7 @@ struct EpochTable {
   Nanoseconds deadline_ns = 0;
   std::uint32_t period = 0;  ///< Schedule entries.
   multicast::ForwardingTable forwarding;
+  Losses losses;
   std::vector<LocalIsland> islands;  ///< Bit i of Branch::deliver is islands[i].
 };
 

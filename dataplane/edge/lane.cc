@@ -16,7 +16,7 @@ constexpr Nanoseconds kRetry = kMillisecond;
 // lint: set-up, runs before the first packet
 Lane::Lane(const LaneConfig& config, std::span<const EdgeLink> links, BufferPool& pool,
            std::span<const std::unique_ptr<Transmitter>> transmitters)
-    : config_(config), pool_(pool), transmitters_(transmitters) {
+    : config_(config), pool_(pool), transmitters_(transmitters), peer_counters_(links.size()) {
   links_.reserve(links.size());
   for (const EdgeLink& link : links) {
     link::PeerConfig peer;
@@ -36,7 +36,7 @@ Nanoseconds Lane::turn(Nanoseconds now_ns) {
   Nanoseconds next_ns = kNever;
   for (const auto& epoch : epochs_) {
     if (!epoch) continue;
-    advance_rounds(*epoch, now_ns);
+    if (advance_rounds(*epoch, now_ns)) next_ns = now_ns;
     if (!tell_upward(*epoch, now_ns)) next_ns = std::min(next_ns, now_ns + kRetry);
     for (const aggregation::FoldPoint& point : epoch->points)
       next_ns = std::min(next_ns, point.next_deadline_ns());
@@ -45,18 +45,23 @@ Nanoseconds Lane::turn(Nanoseconds now_ns) {
   std::uint64_t links_up = 0;
   for (std::uint8_t link = 0; link < links_.size(); ++link) {
     link::Peer& peer = links_[link].peer;
-    peer.expire(now_ns);
+    if (peer.expire(now_ns)) {
+      peer_counters_[link].downs.add();
+      touched_links_ |= std::uint64_t{1} << link;
+    }
     if (peer.hello_due(now_ns)) send_hello(link, now_ns);
     if (peer.feedback_due(now_ns)) send_feedback(link, now_ns);
     next_ns = std::min(next_ns, peer.next_timer_ns());
     links_up += peer.up() ? 1 : 0;
   }
   counters_.links_up.set(links_up);
+  publish();
   return next_ns;
 }
 
 std::unique_ptr<LaneEpoch> Lane::install(std::unique_ptr<LaneEpoch> epoch, Nanoseconds now_ns) {
   CHECK(epoch != nullptr);
+  changed_ = true;
   std::unique_ptr<LaneEpoch> retired = std::move(epochs_[1]);
   if (retired)  // Rounds that nobody has begun in time. Their references are dropped here, by their owner.
     for (std::size_t island = 0; island < retired->points.size(); ++island)
@@ -67,8 +72,7 @@ std::unique_ptr<LaneEpoch> Lane::install(std::unique_ptr<LaneEpoch> epoch, Nanos
   counters_.newest_epoch.set(epochs_[0]->table->epoch);
   if (epochs_[1]) {
     LaneEpoch& old = *epochs_[1];
-    old.end_round = epochs_[0]->first_round;
-    old.last_used_ns = now_ns;
+    old.end_before(*epochs_[0], now_ns);
     for (std::size_t island = 0; island < old.points.size(); ++island)
       for (aggregation::OpenRound* const round : old.points[island].stop_before(epochs_[0]->first_round))
         end_round(old, island, *round, wire::RoundOutcome::kSuperseded, now_ns);

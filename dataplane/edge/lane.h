@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "aggregation/fold/kernel.h"
-#include "base/counter.h"
+#include "dataplane/edge/lane_counters.h"
 #include "dataplane/edge/lane_epoch.h"
+#include "dataplane/edge/round_board.h"
 #include "dataplane/worker/transmitter.h"
 #include "multicast/replicator.h"
 #include "protocol/drop_reason.h"
@@ -32,22 +33,6 @@ struct LaneConfig {
   std::uint32_t session = 0;
   Nanoseconds hello_interval_ns = 200 * kMillisecond;
   fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline;
-};
-
-/// Written by the lane's worker, read by anybody.
-struct LaneCounters {
-  DropCounters drops;
-  Counter packets_in;
-  Counter contributions;  ///< Used: folded or forwarded.
-  Counter folds;          ///< Chunks finished and sent to an island.
-  Counter repairs_sent;
-  Counter rounds_complete;  ///< Rounds of local fold points, by outcome.
-  Counter rounds_failed;
-  Counter highest_opened;  ///< Highest round opened or granted here, plus one; 0: none.
-  Counter drained_epoch;   ///< Newest epoch that is over here.
-  Counter newest_epoch;    ///< Newest committed epoch.
-  Counter links_up;        ///< Peers that are up.
-  Counter peer_commit;     ///< Newer epoch that a peer edge committed; its first round in the upper half.
 };
 
 /// What a peer told of a newer epoch: it was committed, and from which round on.
@@ -89,6 +74,10 @@ class Lane {
   }
 
   const LaneCounters& counters() const { return counters_; }
+  /// Of one link, in the order of the configuration.
+  const PeerCounters& peer_counters(std::size_t link) const { return peer_counters_[link]; }
+  /// The rounds that are open here.
+  const RoundBoard& rounds() const { return board_; }
   const multicast::ReplicatorCounters& replication() const { return replicator_.counters(); }
   const link::Peer& peer(std::size_t link) const { return links_[link].peer; }
   std::uint16_t lane() const { return config_.lane; }
@@ -131,7 +120,7 @@ class Lane {
   DropReason on_round_end(const wire::Header& header, std::uint8_t link, Nanoseconds now_ns);
   DropReason abandon_rounds(const wire::Header& header, LaneEpoch& epoch, std::uint8_t link,
                             Nanoseconds now_ns);
-  void advance_rounds(LaneEpoch& epoch, Nanoseconds now_ns);
+  bool advance_rounds(LaneEpoch& epoch, Nanoseconds now_ns);
   void note_opened(std::uint32_t round);
   void grant_slots(LaneEpoch& epoch, std::size_t island, aggregation::OpenRound& round);
   void end_round(LaneEpoch& epoch, std::size_t island, aggregation::OpenRound& round,
@@ -156,6 +145,12 @@ class Lane {
                 std::uint32_t payload_bytes, const BufferRef& keep, Nanoseconds now_ns);
   void tell_grants_again(std::uint8_t link);
 
+  // lane_publish.cc: what others may read.
+  void publish();
+  void publish_link(std::size_t link);
+  void publish_rounds();
+  void note_contributed(std::uint16_t rank, const aggregation::RoundWindow& window, Nanoseconds now_ns);
+
   LaneConfig config_;
   BufferPool& pool_;
   std::span<const std::unique_ptr<Transmitter>> transmitters_;
@@ -166,6 +161,10 @@ class Lane {
   BufferRef
       spare_;  ///< Taken before a contribution is admitted, so that a finished chunk always has a buffer.
   LaneCounters counters_;
+  std::vector<PeerCounters> peer_counters_;  ///< By link.
+  RoundBoard board_;
+  std::uint64_t touched_links_ = 0;  ///< A bit per link on which something happened since publish().
+  bool changed_ = false;             ///< Whether anything happened that may concern rounds.
 };
 
 }  // namespace tombolo::dataplane

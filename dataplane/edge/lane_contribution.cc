@@ -75,6 +75,7 @@ DropReason Lane::fold_locally(const wire::Header& header, RxPacket& packet, Lane
     aggregation::Input input{packet.buffer.data() + kHeaderBytes, packet.buffer.share()};
     const auto admitted = epoch.points[island].admit(header.round, header.rank, header.chunk, facts, input,
                                                      header.payload_bytes, now_ns);
+    if (admitted.admission.member_done) note_contributed(header.rank, admitted.round->window, now_ns);
     if (admitted.admission.state == Admitted::kCompleted)
       finish_chunk(epoch, island, *admitted.round, admitted.index, now_ns);
     taken = taken || admitted.admission.taken();

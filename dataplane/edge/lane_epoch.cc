@@ -64,6 +64,23 @@ Result<std::unique_ptr<LaneEpoch>> LaneEpoch::create(std::shared_ptr<const Epoch
   return epoch;
 }
 
+void LaneEpoch::end_before(const LaneEpoch& next, Nanoseconds now_ns) {
+  end_round = next.first_round;
+  last_used_ns = now_ns;
+  const Losses& losses = next.table->losses;
+  if (losses.epoch != table->epoch) return;
+  successor = next.table;
+  for (std::size_t tree = 0; tree < losses.links.size(); ++tree) {
+    const multicast::Branch* const branch = table->forwarding.find(static_cast<std::uint16_t>(tree));
+    if (branch == nullptr) continue;
+    std::uint64_t children = 0;
+    for (std::uint64_t left = branch->child_links & losses.links[tree]; left != 0; left &= left - 1)
+      children |=
+          std::uint64_t{1} << child_of_link(*branch, static_cast<std::uint8_t>(std::countr_zero(left)));
+    if (children != 0) grants.lose(static_cast<std::uint16_t>(tree), children);
+  }
+}
+
 bool LaneEpoch::drained(Nanoseconds now_ns) const {
   if (end_round == kNoEnd) return false;
   if (now_ns >= last_used_ns && now_ns - last_used_ns >= table->deadline_ns) return true;

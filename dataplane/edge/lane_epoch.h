@@ -36,6 +36,14 @@ struct LaneEpoch {
                                       std::popcount(branch.deliver & ((std::uint64_t{1} << island) - 1)));
   }
 
+  /// The members of that round, at the fold point of a local island, that are lost.
+  std::uint64_t lost_members(std::size_t island, std::uint32_t round) const {
+    return successor == nullptr ? 0 : successor->losses.members[island][entry_of(round)];
+  }
+
+  /// The epoch ends before the first round of `next`, and knows from it what is lost.
+  void end_before(const LaneEpoch& next, Nanoseconds now_ns);
+
   /// The epoch has ended and nothing of it is under way here: no round is open, none is on its way through. A
   /// round that nobody begins holds this up for one deadline after the epoch was last used, not for ever.
   bool drained(Nanoseconds now_ns) const;
@@ -44,6 +52,8 @@ struct LaneEpoch {
   std::uint32_t first_round;
   std::uint64_t end_round = kNoEnd;  ///< First round of the next epoch.
   Nanoseconds last_used_ns = 0;      ///< When its last contribution came, or it ended.
+  /// The next epoch, if this one has to go on without what is lost (EpochTable::losses); else nullptr.
+  std::shared_ptr<const EpochTable> successor;
   link::GrantTable grants;
   std::vector<aggregation::FoldPoint> points;  ///< By local island; empty without edge aggregation.
 

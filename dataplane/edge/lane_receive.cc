@@ -8,6 +8,7 @@
 namespace tombolo::dataplane {
 void Lane::receive(RxPacket& packet, Nanoseconds now_ns) {
   counters_.packets_in.add();
+  changed_ = true;
   const DropReason reason = handle(packet, now_ns);
   if (reason != DropReason::kNone) counters_.drops.add(reason);
 }
@@ -19,6 +20,9 @@ DropReason Lane::handle(RxPacket& packet, Nanoseconds now_ns) {
   const int found = find_link(packet.from);
   if (found < 0) return DropReason::kUnknownSender;
   const auto link = static_cast<std::uint8_t>(found);
+  peer_counters_[link].rx_packets.add();
+  peer_counters_[link].rx_bytes.add(packet.bytes);
+  touched_links_ |= std::uint64_t{1} << link;
   if (header.job != config_.job) return DropReason::kUnknownJob;
   if (header.lane != config_.lane || packet.lane != config_.lane) return DropReason::kWrongLane;
   const std::span<const std::byte> payload = wire::payload_of(bytes);

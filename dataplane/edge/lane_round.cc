@@ -77,19 +77,25 @@ DropReason Lane::abandon_rounds(const wire::Header& header, LaneEpoch& epoch, st
   return DropReason::kWrongLink;
 }
 
-/// Opens, grants, completes and expires the rounds of the epoch's fold points.
-void Lane::advance_rounds(LaneEpoch& epoch, Nanoseconds now_ns) {
+/// Opens, grants, completes and expires the rounds of the epoch's fold points; true if there is more to do.
+bool Lane::advance_rounds(LaneEpoch& epoch, Nanoseconds now_ns) {
+  bool more = false;
   for (std::size_t island = 0; island < epoch.points.size(); ++island) {
     FoldPoint& point = epoch.points[island];
     for (OpenRound* const round : point.open_rounds())
       if (round->window.complete()) end_round(epoch, island, *round, RoundOutcome::kComplete, now_ns);
     for (OpenRound* const round : point.expire(now_ns))
       end_round(epoch, island, *round, RoundOutcome::kDeadline, now_ns);
-    point.advance();
+    for (OpenRound* const round : point.open_rounds())
+      if ((round->window.missing() & epoch.lost_members(island, round->window.round())) != 0)
+        end_round(epoch, island, *round, RoundOutcome::kLost, now_ns);
+    for (OpenRound* const round : point.advance())
+      more = more || epoch.lost_members(island, round->window.round()) != 0;
     for (OpenRound* const round : point.open_rounds())
       if (FoldPoint::grant_due(*round)) grant_slots(epoch, island, *round);
     if (const auto highest = point.highest_opened()) note_opened(*highest);
   }
+  return more;
 }
 
 /// Without edge aggregation an edge knows from grants which rounds islands have opened.
@@ -116,14 +122,18 @@ void Lane::end_round(LaneEpoch& epoch, std::size_t island, OpenRound& round, Rou
   const aggregation::MemberEntry& entry = *round.entry;
   const std::uint32_t number = round.window.round();
   const bool failed = outcome != RoundOutcome::kComplete;
-  const std::uint64_t missing = failed ? round.window.late() : 0;
+  const std::uint64_t lost = outcome == RoundOutcome::kLost ? epoch.lost_members(island, number) : 0;
+  const std::uint64_t missing = lost != 0 ? lost & round.window.missing() : failed ? round.window.late() : 0;
+  if (!failed) counters_.round_durations.add(now_ns - round.window.first_contribution_ns());
   epoch.points[island].close(number, outcome);
+  changed_ = true;
   for (std::size_t member = 0; member < entry.members; ++member) {
     const std::uint16_t tree = entry.receive_trees[member];
     const multicast::Branch& branch = *epoch.table->forwarding.find(tree);
     epoch.grants.end(tree, number, LaneEpoch::child_of_island(branch, island), {outcome, missing});
   }
   (failed ? counters_.rounds_failed : counters_.rounds_complete).add();
+  counters_.rounds_ended[static_cast<std::size_t>(outcome)].add();
   if (!failed || outcome == RoundOutcome::kAbandoned) return;
   const LocalIsland& local = epoch.table->islands[island];
   wire::Header header = make_header(wire::Type::kRoundEnd, &epoch);

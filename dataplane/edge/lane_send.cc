@@ -112,6 +112,7 @@ void Lane::repair(std::uint8_t link, std::span<const std::uint32_t> sequences, N
     header.flags = wire::kFlagRepair;
     transmit(link, header, kept->payload, kept->payload_bytes, kept->keep, now_ns);
     counters_.repairs_sent.add();
+    peer_counters_[link].repairs_sent.add();
   }
 }
 
@@ -129,6 +130,9 @@ void Lane::transmit(std::uint8_t link, wire::Header& header, const std::byte* pa
   packet.payload = payload;
   packet.payload_bytes = payload_bytes;
   packet.keep = keep.share();
+  peer_counters_[link].tx_packets.add();
+  peer_counters_[link].tx_bytes.add(kHeaderBytes + payload_bytes);
+  touched_links_ |= std::uint64_t{1} << link;
   transmitters_[to.port]->send(std::move(packet), now_ns);
 }
 

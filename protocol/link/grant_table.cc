@@ -1,6 +1,7 @@
 #include "protocol/link/grant_table.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.h"
 #include "base/serial.h"
@@ -54,6 +55,21 @@ void GrantTable::end(std::uint16_t tree, std::uint32_t round, std::uint32_t chil
   if (!all_done(trees_[tree], *instance)) return;
   --unfinished_;
   queue(tree, *instance);
+}
+
+void GrantTable::lose(std::uint16_t tree, std::uint64_t children) {
+  CHECK(tree < trees_.size());
+  trees_[tree].lost |= children;
+  for (std::uint32_t i = 0; i < kRounds; ++i) {
+    Instance& instance = instances_[std::uint32_t{tree} * kRounds + i];
+    if (instance.used && !all_done(trees_[tree], instance)) end_lost(tree, instance);
+  }
+}
+
+void GrantTable::end_lost(std::uint16_t tree, Instance& instance) {
+  for (std::uint64_t left = trees_[tree].lost & ~instance.done; left != 0; left &= left - 1)
+    end(tree, instance.round, static_cast<std::uint32_t>(std::countr_zero(left)),
+        {wire::RoundOutcome::kLost, 0});
 }
 
 std::uint32_t GrantTable::granted(std::uint16_t tree, std::uint32_t round) const {
@@ -114,6 +130,7 @@ GrantTable::Instance* GrantTable::use(std::uint16_t tree, std::uint32_t round) {
   const std::uint32_t children = trees_[tree].children;
   const auto first = grants_.begin() + trees_[tree].first_child + (round / period_) % kRounds * children;
   std::fill(first, first + children, 0);
+  end_lost(tree, instance);
   return &instance;
 }
 

@@ -45,6 +45,10 @@ class GrantTable {
   /// That child is done with the round; it no longer limits the others.
   void end(std::uint16_t tree, std::uint32_t round, std::uint32_t child, const End& end);
 
+  /// Nothing will come from these children of `tree` any more: they are done with every round, those to come
+  /// included, with the outcome kLost.
+  void lose(std::uint16_t tree, std::uint64_t children);
+
   /// Up to which chunk the source may send, as told upward by this node; 0 when nothing was granted or the
   /// round is no longer kept.
   std::uint32_t granted(std::uint16_t tree, std::uint32_t round) const;
@@ -78,10 +82,12 @@ class GrantTable {
   struct Tree {
     std::uint32_t children = 0;
     std::uint32_t first_child = 0;  ///< Of instance 0, in grants_; instance i is `i * children` further.
+    std::uint64_t lost = 0;         ///< A bit per child that is out of service.
   };
 
   Instance* use(std::uint16_t tree, std::uint32_t round);
   const Instance* find(std::uint16_t tree, std::uint32_t round) const;
+  void end_lost(std::uint16_t tree, Instance& instance);
   void merge(std::uint16_t tree, Instance& instance);
   void queue(std::uint16_t tree, Instance& instance);
   std::uint32_t slot(std::uint16_t tree, std::uint32_t round) const {

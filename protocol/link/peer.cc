@@ -91,7 +91,7 @@ void Peer::make_feedback(wire::Feedback& feedback, Nanoseconds now_ns) {
 }
 
 bool Peer::expire(Nanoseconds now_ns) {
-  if (!up_ || now_ns < heard_ns_ + config_.missed_hellos * config_.hello_interval_ns) return false;
+  if (!up_ || now_ns < heard_ns_ + silence_ns()) return false;
   up_ = false;
   sender_.reset();
   return true;
@@ -101,7 +101,7 @@ Nanoseconds Peer::next_timer_ns() const {
   Nanoseconds next_ns = next_hello_ns();
   if (up_) {
     next_ns = std::min(next_ns, receiver_.next_feedback_ns());
-    next_ns = std::min(next_ns, heard_ns_ + config_.missed_hellos * config_.hello_interval_ns);
+    next_ns = std::min(next_ns, heard_ns_ + silence_ns());
   }
   return next_ns;
 }

@@ -55,6 +55,8 @@ class Peer {
 
   /// Notices silence: true in the turn in which the peer goes down; what was kept for it is dropped.
   bool expire(Nanoseconds now_ns);
+  /// How long a silence that is.
+  Nanoseconds silence_ns() const { return config_.missed_hellos * config_.hello_interval_ns; }
   /// The next moment at which hello_due, feedback_due or expire may change.
   Nanoseconds next_timer_ns() const;
 

@@ -30,7 +30,10 @@ DropReason Receiver::check(std::uint32_t sequence) {
     return DropReason::kDuplicateSequence;
   }
   if (sequence - cumulative_ >= window_) return DropReason::kSequenceTooFar;
-  if (serial_before(highest_, sequence)) new_gap_ = true;
+  if (serial_before(highest_, sequence)) {
+    new_gap_ = true;
+    gaps_ += sequence - highest_;
+  }
   if (!serial_before(sequence, highest_)) highest_ = sequence + 1;
   return is_marked(sequence) ? DropReason::kDuplicateSequence : DropReason::kNone;
 }
@@ -49,6 +52,7 @@ void Receiver::on_position(std::uint32_t first, std::uint32_t next) {
   if (serial_before(highest_, next)) {
     const std::uint32_t reach = cumulative_ + std::min(next - cumulative_, window_);
     if (reach != highest_) new_gap_ = true;
+    gaps_ += reach - highest_;
     highest_ = reach;
   }
   ++untold_;  // Whoever asks wants to hear where we are.
@@ -70,6 +74,7 @@ void Receiver::report(wire::Feedback& feedback, Nanoseconds now_ns) {
     if (first == highest_) break;
     end = find(first, true);
     feedback.ranges[feedback.range_count++] = {first, end - first};
+    asked_ += end - first;
   }
   // With more gaps than fit, speak only of what the ranges cover.
   if (feedback.range_count == feedback.ranges.size()) feedback.highest = end;

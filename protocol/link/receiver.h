@@ -48,6 +48,10 @@ class Receiver {
   std::uint32_t highest() const { return highest_; }
   bool has_gap() const { return cumulative_ != highest_; }
   std::uint64_t given_up() const { return given_up_; }
+  /// Packets that had not arrived when a later one, or word of one, did.
+  std::uint64_t gaps() const { return gaps_; }
+  /// Packets named as missing in reports; one that is named twice counts twice.
+  std::uint64_t asked() const { return asked_; }
 
  private:
   bool is_marked(std::uint32_t sequence) const;
@@ -65,6 +69,8 @@ class Receiver {
   Nanoseconds told_ns_ = 0;
   Nanoseconds interval_ns_ = kMillisecond;
   std::uint64_t given_up_ = 0;
+  std::uint64_t gaps_ = 0;
+  std::uint64_t asked_ = 0;
 };
 
 }  // namespace tombolo::link

@@ -70,7 +70,13 @@ enum class RoundOutcome : std::uint8_t {
   kDeadline = 1,    ///< Time ran out; `specific` has a bit per member that is missing.
   kAbandoned = 2,   ///< The island gave the round up (cancel, or its own deadline).
   kSuperseded = 3,  ///< A new epoch took the round over.
+  kLost = 4,        ///< What it needs is out of service; `specific` has a bit per member that is lost.
 };
+
+/// Whether the bits beside the outcome say who stood in the way.
+constexpr bool names_missing(RoundOutcome outcome) {
+  return outcome == RoundOutcome::kDeadline || outcome == RoundOutcome::kLost;
+}
 
 /// This packet repairs a loss; its timestamp says nothing about the first transmission.
 inline constexpr std::uint16_t kFlagRepair = 1;

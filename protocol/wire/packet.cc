@@ -119,7 +119,7 @@ bool fields_fit(const Header& header, const TypeRule& rule) {
   if (rule.needs_tree && header.tree == kNoTree) return false;
   if (!specific_fits(header, rule.specific)) return false;
   if (header.packet_type() != Type::kRoundEnd) return true;
-  if (header.chunk > static_cast<std::uint32_t>(RoundOutcome::kSuperseded)) return false;
+  if (header.chunk > static_cast<std::uint32_t>(RoundOutcome::kLost)) return false;
   // A complete round misses nobody.
   return header.chunk != static_cast<std::uint32_t>(RoundOutcome::kComplete) || header.specific == 0;
 }

@@ -115,6 +115,12 @@ BAD_OPTIONS = {
     "a queue without a worker": ["testbed", "run", "TOPOLOGY", "--profile", "p", "--receive-queues", "2"],
     "deadline below 0": ["testbed", "run", "TOPOLOGY", "--profile", "p", "--deadline", "-1"],
     "deadline NaN": ["testbed", "run", "TOPOLOGY", "--profile", "p", "--deadline", "nan"],
+    "backend unknown": ["testbed", "run", "TOPOLOGY", "--profile", "p", "--backend", "cloud"],
+    "emulation unknown": ["testbed", "run", "TOPOLOGY", "--profile", "p", "--emulation", "perfect"],
+    "programs that are not there": ["testbed", "run", "TOPOLOGY", "--profile", "p", "--backend", "netns", "--programs",
+                                    "/nowhere"],
+    "up without a topology": ["testbed", "up"],
+    "up without programs": ["testbed", "up", "TOPOLOGY", "--profile", "p", "--programs", "/nowhere"],
     "seed of letters": ["testbed", "run", "TOPOLOGY", "--profile", "p", "--seed", "abc"],
     "evaluate without bytes": ["schedule", "evaluate", "TOPOLOGY", "--profile", "p", "--schedule", "full"],
     "evaluate bytes NaN": ["schedule", "evaluate", "TOPOLOGY", "--profile", "p", "--schedule", "full", "--bytes", "nan"],
@@ -153,7 +159,7 @@ class Command(unittest.TestCase):
 
 class Basics(Command):
     def test_help_and_version(self):
-        for command in ([], ["schedule"], ["schedule", "evaluate"], ["testbed"], ["testbed", "run"]):
+        for command in ([], ["schedule"], ["schedule", "evaluate"], ["testbed"], ["testbed", "run"], ["testbed", "up"]):
             result = tombolo(*command, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""), command)
             self.assertIn("Usage", result.stdout)
@@ -164,7 +170,8 @@ class Basics(Command):
     def test_help_names_every_option_of_the_interface(self):
         text = tombolo("testbed", "run", "--help").stdout
         for option in ("--profile", "--scale", "--schedule", "--rounds", "--bytes", "--multicast", "--aggregation",
-                       "--loss", "--seed", "--json", "--real-time", "--workers"):
+                       "--loss", "--seed", "--json", "--real-time", "--workers", "--backend", "--emulation", "--out",
+                       "--accept-links"):
             self.assertIn(option, text)
         text = tombolo("schedule", "evaluate", "--help").stdout
         for option in ("--profile", "--schedule", "--bytes", "--multicast", "--aggregation", "--family", "--json"):
@@ -276,6 +283,7 @@ class TestbedRun(Command):
         report = json.loads(result.stdout)  # Nothing but JSON on standard output.
         self.assertEqual((report["schema"], report["command"]), (1, "testbed run"))
         self.assertIs(report["exact"], True)
+        self.assertEqual((report["backend"], report["links"], report["cpu_bound"]), ("inproc", [], False))
         self.assertEqual(report["seed"], 9)
         self.assertEqual(len(report["rounds"]), 4)
         first = report["rounds"][0]["round"]

@@ -66,6 +66,8 @@ BAD = {
         ("elsewhere/bad.cc", "int x;\n", 0)],
     "dpdk": [
         ("dataplane/edge/bad.cc", "int x = 0;\nvoid f() { rte_free(nullptr); }\n", 2),
+        ("dataplane/port/bad.cc", "int x = RTE_MAX_LCORE;\n", 1),
+        ("dataplane/worker/bad.cc", "#include <rte_lcore.h>\n", 1),
         ("base/bad.cc", "#include <rte_mbuf.h>\n", 1)],
     "hot-path": [(f"multicast/bad{number}.cc", f"void f() {{\n  {call}\n}}\n", 2)
                  for number, call in enumerate(HOT_CALLS)] + [
@@ -134,7 +136,7 @@ class Samples(unittest.TestCase):
                                 "void g() { throw 2; }\n",
             "dataplane/port/inproc_x.cc": "std::mutex cable;\n",
             "base/cold.cc": "void f() { throw 1; }\n",
-            "dataplane/port/x.cc": "#include <rte_ethdev.h>\nint x = rte_errno;\n",
+            "dataplane/port/dpdk/x.cc": "#include <rte_ethdev.h>\nint x = rte_errno;\n",
             "base/long_enough.cc": function_of(70),
             "base/table.cc": "const int kTable[] = {\n" + "    1,\n" * 100 + "};\n",
             "base/names.cc": "namespace a {\nstruct B {\n" + "  int f() { return 1; }\n" * 100 + "};\n}\n",

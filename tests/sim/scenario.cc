@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "control/membership.h"
 #include "schedule/compile.h"
 #include "tools/testbed/workload.h"
 
@@ -24,12 +26,17 @@ std::unique_ptr<Scenario> Scenario::create(schedule::Network network, ScenarioOp
                                            const std::vector<Schedule>& schedules) {
   std::unique_ptr<Scenario> scenario(new Scenario(std::move(network), std::move(options)));
   scenario->options_.network.plans.clear();
-  for (const Schedule& schedule : schedules) {
-    auto plan = scenario->compile(schedule, 1);
-    EXPECT_TRUE(plan.ok()) << plan.error().message;
-    if (!plan) return nullptr;
-    scenario->options_.network.plans.push_back(std::move(plan).value());
-  }
+  const Loss& loss = scenario->options_.loss;
+  for (const Schedule& schedule : schedules)
+    for (const bool lossy : {false, true}) {
+      if (lossy && loss.links.empty() && loss.ranks.empty()) continue;
+      const std::set<Rank> lost(loss.ranks.begin(), loss.ranks.end());
+      auto plan =
+          scenario->compile(lossy ? *control::without(schedule, lost) : schedule, 1, lossy ? loss : Loss{});
+      EXPECT_TRUE(plan.ok()) << plan.error().message;
+      if (!plan) return nullptr;
+      scenario->options_.network.plans.push_back(std::move(plan).value());
+    }
   auto testbed = testbed::InprocTestbed::create(scenario->network_, scenario->options_.network);
   EXPECT_TRUE(testbed.ok()) << testbed.error().message;
   if (!testbed) return nullptr;
@@ -43,7 +50,8 @@ std::unique_ptr<Scenario> Scenario::create(schedule::Network network, ScenarioOp
   return scenario;
 }
 
-Result<schedule::EpochPlan> Scenario::compile(const Schedule& schedule, std::uint32_t epoch) const {
+Result<schedule::EpochPlan> Scenario::compile(const Schedule& schedule, std::uint32_t epoch,
+                                              const Loss& loss) const {
   schedule::CompileOptions options;
   options.job = options_.network.job;
   options.epoch = epoch;
@@ -53,21 +61,28 @@ Result<schedule::EpochPlan> Scenario::compile(const Schedule& schedule, std::uin
   options.update_bytes = options_.update_bytes;
   options.multicast = options_.multicast;
   options.edge_aggregation = options_.edge_aggregation;
-  return schedule::compile(network_, schedule, options);
+  options.lost_links = loss.links;
+  options.lost_ranks = loss.ranks;
+  schedule::Network network = network_;
+  std::erase_if(network.links, [&](const schedule::DirectedLink& link) {
+    const schedule::LostLink ends{std::min(link.from, link.to), std::max(link.from, link.to)};
+    return std::binary_search(loss.links.begin(), loss.links.end(), ends);
+  });
+  return schedule::compile(network, schedule, options);
 }
 
-bool Scenario::propose(const Schedule& schedule) {
+bool Scenario::propose(const Schedule& schedule, const Loss& loss) {
   note_outcome();
   const std::uint32_t epoch = control_->next_epoch();
-  auto plan = compile(schedule, epoch);
+  auto plan = compile(schedule, epoch, loss);
   EXPECT_TRUE(plan.ok()) << plan.error().message;
   if (!plan || !control_->propose(std::move(plan).value(), now_ns()).ok()) return false;
   epochs_[epoch] = {schedule, 0};
   return true;
 }
 
-std::optional<std::uint32_t> Scenario::install(const Schedule& schedule) {
-  if (!propose(schedule)) {
+std::optional<std::uint32_t> Scenario::install(const Schedule& schedule, const Loss& loss) {
+  if (!propose(schedule, loss)) {
     ADD_FAILURE() << "the controller refused";
     return std::nullopt;
   }
@@ -111,6 +126,12 @@ void Scenario::play_all(std::uint32_t first, std::uint32_t last) {
 void Scenario::stop_island(Rank rank) {
   players_[rank].stopped = true;
   driver_->stop_island(rank);
+}
+
+void Scenario::stop_edge(schedule::SiteId site) {
+  edge_stopped_ = true;
+  driver_->stop_edge(site);
+  control_->lose_edge(site);
 }
 
 bool Scenario::run_until(const std::function<bool()>& done, Nanoseconds limit_ns) {
@@ -183,7 +204,8 @@ void Scenario::start_next(Rank rank) {
 }
 
 bool Scenario::somebody_stopped() const {
-  return std::any_of(players_.begin(), players_.end(), [](const Player& player) { return player.stopped; });
+  return edge_stopped_ ||
+         std::any_of(players_.begin(), players_.end(), [](const Player& player) { return player.stopped; });
 }
 
 bool Scenario::finished() const {

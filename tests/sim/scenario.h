@@ -16,6 +16,12 @@
 
 namespace tombolo::sim {
 
+/// What an epoch goes on without.
+struct Loss {
+  std::vector<schedule::LostLink> links;  ///< Ascending.
+  std::vector<schedule::Rank> ranks;      ///< Ascending.
+};
+
 /// What a scenario is made of, beside its network and schedules.
 struct ScenarioOptions {
   std::uint64_t update_bytes = 64'000;
@@ -25,6 +31,7 @@ struct ScenarioOptions {
   wire::Operation operation = wire::Operation::kMean;
   Nanoseconds deadline_ns = 20 * kSecond;
   testbed::NetworkOptions network;  ///< Plans are filled in.
+  Loss loss{};                      ///< Memory is reserved for epochs without it too.
 };
 
 /// One island's part in one round, from its start on.
@@ -48,15 +55,17 @@ class Scenario {
                                           const std::vector<schedule::Schedule>& schedules);
 
   /// Proposes the next epoch; it comes into force while time goes on. False if the controller refuses.
-  bool propose(const schedule::Schedule& schedule);
+  bool propose(const schedule::Schedule& schedule, const Loss& loss = {});
   /// Proposes and waits until every edge and every live island has it and may start to send. Returns its
   /// first round, or nothing (and fails the test).
-  std::optional<std::uint32_t> install(const schedule::Schedule& schedule);
+  std::optional<std::uint32_t> install(const schedule::Schedule& schedule, const Loss& loss = {});
 
   /// From `at_ns` on the island takes part in rounds `first` to `last`.
   void play(schedule::Rank rank, std::uint32_t first, std::uint32_t last, Nanoseconds at_ns = 0);
   void play_all(std::uint32_t first, std::uint32_t last);
   void stop_island(schedule::Rank rank);
+  /// The edge is dead; its islands live on without it.
+  void stop_edge(schedule::SiteId site);
 
   /// Lets time go on until `done`, or `limit_ns` has passed; the islands play meanwhile.
   bool run_until(const std::function<bool()>& done, Nanoseconds limit_ns);
@@ -108,7 +117,8 @@ class Scenario {
 
   Scenario(schedule::Network network, ScenarioOptions options)
       : network_(std::move(network)), options_(std::move(options)) {}
-  Result<schedule::EpochPlan> compile(const schedule::Schedule& schedule, std::uint32_t epoch) const;
+  Result<schedule::EpochPlan> compile(const schedule::Schedule& schedule, std::uint32_t epoch,
+                                      const Loss& loss) const;
   void pump();
   void pump_player(schedule::Rank rank);
   void start_next(schedule::Rank rank);
@@ -120,7 +130,8 @@ class Scenario {
   std::unique_ptr<testbed::InprocTestbed> testbed_;
   std::unique_ptr<testbed::ControlPlane> control_;
   std::unique_ptr<testbed::VirtualDriver> driver_;
-  std::vector<Player> players_;                ///< By rank.
+  std::vector<Player> players_;  ///< By rank.
+  bool edge_stopped_ = false;
   std::map<std::uint32_t, Installed> epochs_;  ///< By epoch; proposed ones with first round 0.
 };
 

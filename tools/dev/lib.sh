@@ -70,6 +70,23 @@ install_packages() {
       "  $command"
 }
 
+# unpack_packages FOLDER GROUP: unpacks the packages of the group into FOLDER/programs, without installing them: what
+# they would start stays unstarted. Leaves a word, and goes on, when they cannot be had: who needs them says so.
+unpack_packages() {
+  local programs=$1/programs packages=$2 package
+  for package in $(packages_of "$packages"); do
+    if [ -e "$programs/$package.done" ]; then continue; fi
+    mkdir -p "$programs"
+    echo "Unpacking Debian package: $package"
+    if (cd "$programs" && run_quietly apt-get -q download "$package" && dpkg-deb -x "$package"_*.deb .); then
+      touch "$programs/$package.done"
+    else
+      echo "It could not be had; tests that need it will be skipped."
+    fi
+    rm -f "$programs/$package"_*.deb
+  done
+}
+
 # Runs a command whose output matters only when it fails; shows a sign of life while it works.
 run_quietly() {
   local log status=0

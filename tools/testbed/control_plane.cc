@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+
 namespace tombolo::testbed {
 namespace {
 
@@ -35,6 +37,12 @@ Status ControlPlane::propose(schedule::EpochPlan plan, Nanoseconds now_ns) {
   return ok_status();
 }
 
+void ControlPlane::lose_edge(schedule::SiteId site) {
+  dead_.insert(site);
+  controller_->disconnected(agents_[site]->self());
+  CHECK(controller_->remove_edge(site).ok());
+}
+
 std::optional<control::ChangeOutcome> ControlPlane::outcome() const {
   if (controller_->phase() != control::Controller::Phase::kIdle) return std::nullopt;
   return controller_->outcome();
@@ -51,6 +59,7 @@ bool ControlPlane::run(Nanoseconds now_ns) {
   while (!under_way_.empty() && under_way_.top().at_ns <= now_ns) {
     const Message message = under_way_.top();
     under_way_.pop();
+    if (dead_.contains(message.site)) continue;
     if (const auto* to_edge = std::get_if<control::ToEdge>(&message.body); to_edge != nullptr) {
       answer(message.site, agents_[message.site]->receive(*to_edge), now_ns);
       reached_edge = true;
@@ -64,6 +73,7 @@ bool ControlPlane::run(Nanoseconds now_ns) {
   if (look_ns_ <= now_ns) {
     look_ns_ = now_ns + kLookInterval;
     for (std::size_t site = 0; site < agents_.size(); ++site) {
+      if (dead_.contains(site)) continue;
       const dataplane::PeerCommit heard = testbed_.edges()[site].edge->peer_commit();
       if (heard.epoch == 0) continue;
       answer(site, agents_[site]->on_peer_commit(heard.epoch, heard.first_round), now_ns);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -28,6 +29,9 @@ class ControlPlane {
 
   /// How the last proposal ended; nothing while it is under way.
   std::optional<control::ChangeOutcome> outcome() const;
+
+  /// The site's edge is dead: changes no longer wait for it.
+  void lose_edge(schedule::SiteId site);
 
   std::uint32_t next_epoch() const { return controller_->next_epoch(); }
 
@@ -57,6 +61,7 @@ class ControlPlane {
   std::optional<control::Controller> controller_;
   std::vector<std::unique_ptr<control::InstalledEdge>> edges_;
   std::vector<std::unique_ptr<control::Agent>> agents_;
+  std::set<std::size_t> dead_;  ///< Sites.
   std::priority_queue<Message, std::vector<Message>, std::greater<>> under_way_;
   std::uint64_t order_ = 0;
   Nanoseconds look_ns_ = 0;  ///< When to look next at what peers told the edges.

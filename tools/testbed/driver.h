@@ -46,6 +46,8 @@ class VirtualDriver final : public Driver {
   void with_island(schedule::Rank rank, const EndpointUse& use) override;
   void look_at_island(schedule::Rank rank, const EndpointLook& look) override;
   void stop_island(schedule::Rank rank) override { islands_[rank].stopped = true; }
+  /// The same for an edge.
+  void stop_edge(schedule::SiteId site) { edges_[site].stopped = true; }
   bool run_until(const std::function<bool()>& done, Nanoseconds limit_ns) override;
 
  private:

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/testbed/sizing.h"
+
 namespace tombolo::testbed {
 namespace {
 
@@ -15,10 +17,6 @@ constexpr std::uint32_t kEdgeNet = 0x0a000000;    // 10.0.x.y: edges by site
 constexpr std::uint32_t kIslandNet = 0x0a010000;  // 10.1.x.y: islands by rank
 constexpr std::uint16_t kBasePort = 4700;
 constexpr std::uint32_t kSession = 1;
-
-/// A wire's queue: what arrives within this time at full rate, but never less than a few bursts.
-constexpr double kQueueS = 0.05;
-constexpr double kLeastQueueBytes = 512 * 1024;
 
 Address edge_address(SiteId site) { return {kEdgeNet + site + 1, kBasePort}; }
 Address island_address(schedule::Rank rank) { return {kIslandNet + rank + 1u, kBasePort}; }
@@ -32,20 +30,8 @@ dataplane::LinkConfig wire(std::uint64_t rate_bps, Nanoseconds delay_ns, const W
   config.reorder = faults.reorder;
   config.duplicate = faults.duplicate;
   config.corrupt = faults.corrupt;
-  const double queue = static_cast<double>(rate_bps) / 8 * kQueueS;
-  config.queue_bytes = static_cast<std::uint64_t>(std::max(queue, kLeastQueueBytes));
+  config.queue_bytes = wire_queue_bytes(rate_bps);
   return config;
-}
-
-/// The larger of both, field by field.
-void widen(EdgeNeeds& needs, const EdgeNeeds& other) {
-  needs.cache_buffers = std::max(needs.cache_buffers, other.cache_buffers);
-  needs.slot_buffers = std::max(needs.slot_buffers, other.slot_buffers);
-  needs.receive_buffers = std::max(needs.receive_buffers, other.receive_buffers);
-  needs.buffer_bytes = std::max(needs.buffer_bytes, other.buffer_bytes);
-  needs.link_windows.resize(std::max(needs.link_windows.size(), other.link_windows.size()));
-  for (std::size_t i = 0; i < other.link_windows.size(); ++i)
-    needs.link_windows[i] = std::max(needs.link_windows[i], other.link_windows[i]);
 }
 
 Result<std::unique_ptr<MemoryPool>> make_pool(const EdgeNeeds& needs) {
@@ -69,19 +55,17 @@ Result<std::unique_ptr<InprocTestbed>> InprocTestbed::create(const schedule::Net
 Status InprocTestbed::make_pools() {
   edges_.resize(network_.site_names.size());
   islands_.resize(network_.islands.size());
+  const std::vector<control::EdgePlace> places = edge_places(network_);
+  const NetworkNeeds reserve = network_needs(places, islands_.size(), options_.plans);
   for (SiteId site = 0; site < edges_.size(); ++site) {
     edges_[site].site = network_.site_names[site];
-    edges_[site].place.site = site;
-  }
-  for (std::size_t i = 0; i < network_.links.size(); i += 2) {
-    const schedule::DirectedLink& link = network_.links[i];
-    edges_[link.from].place.links.push_back({false, link.to});
-    edges_[link.to].place.links.push_back({false, link.from});
+    edges_[site].place = places[site];
+    edges_[site].needs = reserve.edges[site];
   }
   for (schedule::Rank rank = 0; rank < islands_.size(); ++rank) {
     islands_[rank].id = network_.islands[rank].id;
     islands_[rank].rank = rank;
-    edges_[network_.islands[rank].site].place.links.push_back({true, rank});
+    islands_[rank].needs = reserve.islands[rank];
   }
   const auto add_pool = [this](const EdgeNeeds& needs) -> Result<MemoryPool*> {
     auto pool = make_pool(needs);
@@ -90,15 +74,11 @@ Status InprocTestbed::make_pools() {
     return pools_.back().get();
   };
   for (EdgeNode& node : edges_) {
-    for (const schedule::EpochPlan& plan : options_.plans)
-      widen(node.needs, control::edge_needs(plan, node.place));
     auto pool = add_pool(node.needs);
     if (!pool) return std::move(pool).error().within("edge " + node.site);
     node.pool = *pool;
   }
   for (IslandNode& node : islands_) {
-    for (const schedule::EpochPlan& plan : options_.plans)
-      widen(node.needs, control::island_needs(plan, node.rank));
     auto pool = add_pool(node.needs);
     if (!pool) return std::move(pool).error().within("island " + node.id);
     node.pool = *pool;
@@ -107,16 +87,11 @@ Status InprocTestbed::make_pools() {
 }
 
 Status InprocTestbed::wire_sites() {
-  for (const LinkLoss& loss : options_.losses)
-    if (std::none_of(network_.links.begin(), network_.links.end(),
-                     [&](const auto& link) { return link.from == loss.a && link.to == loss.b; }))
-      return invalid_input(fmt::format("loss: there is no link between {} and {}",
-                                       network_.site_names[loss.a], network_.site_names[loss.b]));
   for (std::size_t i = 0; i < network_.links.size(); i += 2) {
     const schedule::DirectedLink& there = network_.links[i];
     const schedule::DirectedLink& back = network_.links[i + 1];
     WireFaults faults = options_.site_faults;
-    faults.loss = std::max(faults.loss, loss_between(there.from, there.to));
+    faults.loss = std::max(faults.loss, loss_between(options_.losses, there.from, there.to));
     auto ports = wires_.connect({edge_address(there.from), edges_[there.from].pool, options_.receive_queues},
                                 {edge_address(there.to), edges_[there.to].pool, options_.receive_queues},
                                 wire(there.capacity_bps, there.one_way_ns, faults),
@@ -190,12 +165,6 @@ Status InprocTestbed::make_nodes() {
 bool InprocTestbed::connected() const {
   return std::all_of(edges_.begin(), edges_.end(),
                      [](const EdgeNode& node) { return node.edge->all_links_up(); });
-}
-
-double InprocTestbed::loss_between(SiteId a, SiteId b) const {
-  for (const LinkLoss& loss : options_.losses)
-    if ((loss.a == a && loss.b == b) || (loss.a == b && loss.b == a)) return loss.probability;
-  return 0;
 }
 
 }  // namespace tombolo::testbed

@@ -13,15 +13,9 @@
 #include "protocol/memory_pool.h"
 #include "schedule/compile.h"
 #include "schedule/topology.h"
+#include "tools/testbed/experiment.h"
 
 namespace tombolo::testbed {
-
-/// Loss on both directions of a link between two sites.
-struct LinkLoss {
-  schedule::SiteId a = 0;
-  schedule::SiteId b = 0;
-  double probability = 0;
-};
 
 /// What wires do to packets beyond delay, rate and queue; chances are per packet, both directions alike.
 struct WireFaults {
@@ -33,7 +27,7 @@ struct WireFaults {
 };
 
 struct NetworkOptions {
-  std::uint16_t job = 1;
+  std::uint16_t job = kTestbedJob;
   std::uint16_t lane_count = 4;
   std::uint32_t workers = 1;         ///< Of each edge.
   std::uint32_t receive_queues = 0;  ///< Of each edge's ports; 0: as many as workers.
@@ -71,7 +65,7 @@ struct IslandNode {
 /// calls their turns, and in whose time, is the driver's affair.
 class InprocTestbed {
  public:
-  /// Errors: kInvalidInput (an option, or a loss on a link that does not exist), kUnavailable (memory).
+  /// Errors: kInvalidInput (an option), kUnavailable (memory).
   static Result<std::unique_ptr<InprocTestbed>> create(const schedule::Network& network,
                                                        const NetworkOptions& options);
 
@@ -90,7 +84,6 @@ class InprocTestbed {
   Status wire_sites();
   Status wire_islands();
   Status make_nodes();
-  double loss_between(schedule::SiteId a, schedule::SiteId b) const;
 
   schedule::Network network_;
   NetworkOptions options_;

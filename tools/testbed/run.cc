@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
-#include "base/units.h"
-#include "schedule/compile.h"
-#include "schedule/routes.h"
 #include "tools/testbed/control_plane.h"
+#include "tools/testbed/driver.h"
 #include "tools/testbed/workload.h"
 
 namespace tombolo::testbed {
@@ -19,19 +16,8 @@ using schedule::Clique;
 using schedule::Rank;
 
 constexpr Nanoseconds kSetupLimit = 30 * kSecond;
-constexpr double kDeadlineRounds = 10;
-constexpr Nanoseconds kLeastDeadline = 10 * kSecond;
 /// Waiting ends a little after the deadline, by which every operation has an outcome.
-/// Input and output of two rounds, the reference's copy and its result.
-constexpr double kUpdatesInMemory = 6;
-constexpr double kMostMemoryBytes = 8e9;
 constexpr Nanoseconds kPastDeadline = 2 * kSecond;
-
-schedule::Capabilities capabilities(const RunConfig& config) {
-  return {config.multicast,
-          config.edge_aggregation ? schedule::Aggregation::kEdge : schedule::Aggregation::kNone,
-          schedule::Family::kDirect};
-}
 
 /// One island's part in a round under way.
 struct Part {
@@ -48,16 +34,11 @@ class Rounds {
   Rounds(const RunConfig& config, InprocTestbed& testbed, Driver& driver, Nanoseconds deadline_ns)
       : config_(config), testbed_(testbed), driver_(driver), deadline_ns_(deadline_ns) {}
 
-  RoundReport run(std::uint32_t round, const schedule::Round& cliques) {
-    RoundReport report;
-    report.round = round;
-    for (const Clique& clique : cliques.cliques) {
-      auto& names = report.cliques.emplace_back();
-      for (const Rank rank : clique) names.push_back(testbed_.network().islands[rank].id);
-    }
+  /// Adds what happens to the report of the round.
+  void run(const schedule::Round& cliques, RoundReport& report) {
     drop_finished();
     const std::vector<AccessBytes> before = access_bytes();
-    std::vector<Part> parts = start(round, report);
+    std::vector<Part> parts = start(report.round, report);
     driver_.run_until([&] { return all_past(parts, island::Stage::kReady); }, deadline_ns_ + kPastDeadline);
     const std::vector<AccessBytes> after = access_bytes();
     for (std::size_t rank = 0; rank < after.size(); ++rank) {
@@ -66,7 +47,6 @@ class Rounds {
     }
     judge(parts, cliques, report);
     for (Part& part : parts) under_way_.push_back(std::move(part));
-    return report;
   }
 
   /// Waits until every input is the caller's again.
@@ -224,38 +204,6 @@ void collect(InprocTestbed& testbed, Driver& driver, RunReport& report) {
   }
 }
 
-Result<double> longest_round_s(const RunConfig& config, double update_bytes) {
-  const schedule::Routes routes(config.network);
-  const schedule::RoundModel model(config.network, routes, capabilities(config));
-  double longest_s = 0;
-  for (const schedule::Round& round : config.schedule.rounds) {
-    auto time = model.time(round, update_bytes);
-    if (!time) return std::move(time).error();
-    longest_s = std::max(longest_s, time->seconds);
-  }
-  return longest_s;
-}
-
-Result<Nanoseconds> deadline_of(const RunConfig& config) {
-  if (config.deadline_ns != 0) return config.deadline_ns;
-  auto longest_s =
-      longest_round_s(config, schedule::update_wire_bytes(config.update_bytes, config.chunk_elements));
-  if (!longest_s) return std::move(longest_s).error();
-  return std::max(kLeastDeadline, static_cast<Nanoseconds>(*longest_s * kDeadlineRounds * 1e9));
-}
-
-Status predict(const RunConfig& config, const schedule::Round& round, RoundReport& report) {
-  const schedule::Routes routes(config.network);
-  const schedule::RoundModel model(config.network, routes, capabilities(config));
-  auto bare = model.time(round, static_cast<double>(config.update_bytes));
-  auto wire = model.time(round, schedule::update_wire_bytes(config.update_bytes, config.chunk_elements));
-  if (!bare) return std::move(bare).error();
-  if (!wire) return std::move(wire).error();
-  report.model_s = bare->seconds;
-  report.predicted_s = wire->seconds;
-  return ok_status();
-}
-
 Status install(ControlPlane& control, Driver& driver, InprocTestbed& testbed, schedule::EpochPlan plan,
                std::uint32_t& first_round) {
   const std::uint32_t epoch = plan.epoch;
@@ -280,33 +228,8 @@ Status install(ControlPlane& control, Driver& driver, InprocTestbed& testbed, sc
 
 }  // namespace
 
-Result<schedule::EpochPlan> make_plan(const RunConfig& config, std::uint32_t epoch) {
-  auto deadline_ns = deadline_of(config);
-  if (!deadline_ns) return std::move(deadline_ns).error();
-  schedule::CompileOptions options;
-  options.job = NetworkOptions{}.job;
-  options.epoch = epoch;
-  options.chunk_elements = config.chunk_elements;
-  options.lane_count = config.lane_count;
-  options.deadline_ns = *deadline_ns;
-  options.update_bytes = config.update_bytes;
-  options.multicast = config.multicast;
-  options.edge_aggregation = config.edge_aggregation;
-  return schedule::compile(config.network, config.schedule, options);
-}
-
 Result<RunReport> run(const RunConfig& config, const Progress& progress) {
-  if (config.update_bytes == 0 || config.update_bytes % sizeof(float) != 0)
-    return invalid_input(
-        fmt::format("an update of {} bytes is not a number of fp32 elements", config.update_bytes));
-  const double memory_bytes = static_cast<double>(config.update_bytes) *
-                              static_cast<double>(config.network.islands.size()) * kUpdatesInMemory;
-  if (memory_bytes > kMostMemoryBytes)
-    return invalid_input(
-        fmt::format("{} islands with {} each need about {} of memory; scale the run down, such as "
-                    "with --scale 0.01",
-                    config.network.islands.size(), format_bytes(config.update_bytes),
-                    format_bytes(static_cast<std::uint64_t>(memory_bytes))));
+  if (auto sound = check_config(config); !sound) return std::move(sound).error();
   auto plan = make_plan(config, 1);
   if (!plan) return std::move(plan).error();
   NetworkOptions options;
@@ -335,15 +258,16 @@ Result<RunReport> run(const RunConfig& config, const Progress& progress) {
   RunReport report;
   report.seed = config.seed;
   report.islands.resize(config.network.islands.size());
-  const auto period = static_cast<std::uint32_t>(config.schedule.rounds.size());
-  const std::uint32_t rounds = config.rounds == 0 ? period : config.rounds;
+  const std::size_t period = config.schedule.rounds.size();
+  const std::uint32_t rounds = round_count(config);
   Rounds runner(config, **testbed, *driver, deadline_ns);
   report.exact = true;
   for (std::uint32_t i = 0; i < rounds; ++i) {
     const schedule::Round& cliques = config.schedule.rounds[i % period];
-    report.rounds.push_back(runner.run(first_round + i, cliques));
-    if (auto predicted = predict(config, cliques, report.rounds.back()); !predicted)
-      return std::move(predicted).error();
+    auto round = start_round_report(config, first_round + i, cliques);
+    if (!round) return std::move(round).error();
+    runner.run(cliques, *round);
+    report.rounds.push_back(std::move(round).value());
     report.exact = report.exact && report.rounds.back().exact;
     for (const Clique& clique : cliques.cliques)
       for (const Rank rank : clique) report.islands[rank].update_bytes += config.update_bytes;

@@ -268,5 +268,34 @@ TEST(RoundWindow, SixtyFourMembersFillTheBitmap) {
   EXPECT_EQ(pool.in_use(), 0U);
 }
 
+TEST_F(RoundWindowTest, TellsWhenAMemberHasContributedEverything) {
+  for (std::uint32_t index = 0; index + 1 < kLaneChunks; ++index) finish(index);
+  EXPECT_EQ(window_.first_member_done_ns(), kNever);
+  EXPECT_TRUE(admit(2, kLaneChunks - 1, kFacts, kLastBytes, 500).member_done);
+  EXPECT_EQ(window_.first_member_done_ns(), 500U);
+  EXPECT_FALSE(admit(2, kLaneChunks - 1, kFacts, kLastBytes, 600).member_done) << "a repetition";
+  EXPECT_TRUE(admit(0, kLaneChunks - 1, kFacts, kLastBytes, 700).member_done);
+  EXPECT_EQ(window_.first_member_done_ns(), 500U) << "of the first one";
+  window_.close();
+  window_.open(13, 3, 2);
+  EXPECT_EQ(window_.first_member_done_ns(), kNever);
+  EXPECT_FALSE(admit(0, 0).member_done);
+}
+
+TEST_F(RoundWindowTest, CountsTheContributionsThatItHolds) {
+  EXPECT_EQ(window_.held(), 0U);
+  admit(0, 0);
+  admit(0, 1);
+  admit(1, 0);
+  EXPECT_EQ(window_.held(), 3U);
+  admit(1, 0);
+  EXPECT_EQ(window_.held(), 3U) << "a duplicate is not held";
+  admit(2, 0);
+  window_.release(0);
+  EXPECT_EQ(window_.held(), 1U);
+  window_.close();
+  EXPECT_EQ(window_.held(), 0U);
+}
+
 }  // namespace
 }  // namespace tombolo::aggregation

@@ -106,6 +106,17 @@ TEST_F(ControllerTest, EpochsActivateOneAfterTheOtherEvenWhenNothingRuns) {
   EXPECT_EQ(controller_->state().activating_round, 3u);
 }
 
+TEST_F(ControllerTest, AProposalMayHaveAMarginOfItsOwn) {
+  connect();
+  install(1);
+  ASSERT_TRUE(controller_->propose(plan(2), now_ms_ * kMillisecond, 1).ok());
+  for (const schedule::SiteId site : kSites) receive(site, StageAck{2, 42});
+  EXPECT_EQ(controller_->state().activating_round, 43u);
+  for (const schedule::SiteId site : kSites) receive(site, CommitAck{2});
+  install(3);
+  EXPECT_EQ(controller_->state().activating_round, 46u) << "the next one has that of the options again";
+}
+
 TEST_F(ControllerTest, OneRefusalAbortsForAllAndNamesIt) {
   connect();
   install(1);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "tests/unit/island/scripted_edge.h"
@@ -165,6 +166,16 @@ TEST_F(EndpointOperations, TheEdgesWordEndsTheRoundAndNamesWhoIsMissing) {
   EXPECT_EQ(edge_.drops(DropReason::kRoundClosed), 1U);
 }
 
+TEST_F(EndpointOperations, TheEdgeNamesWhoIsOutOfReach) {
+  begin();
+  send_all();
+  edge_.round_end(1, 0, wire::kNoTree, RoundOutcome::kLost, 0b100);
+  edge_.run(kMillisecond);
+  EXPECT_EQ(outcome().stage, Stage::kFailed);
+  EXPECT_EQ(outcome().error.code, ErrorCode::kFailed);
+  EXPECT_EQ(outcome().error.message, "round 0: a member is out of reach; missing rank 5");
+}
+
 TEST_F(EndpointOperations, TheEdgesWordComesTooLateForAReadyResult) {
   begin();
   send_all();
@@ -199,9 +210,23 @@ TEST_F(EndpointOperations, ACallsOwnDeadlineHoldsToTheMoment) {
   EXPECT_EQ(outcome().missing, (std::vector<std::uint16_t>{5}));
 }
 
-TEST_F(EndpointOperations, ADeadlineWithoutWordFromTheEdgeSaysSo) {
-  begin(2 * kSecond);
-  edge_.answers = false;  // Dead: silence for three HELLO intervals takes the link down.
+TEST_F(EndpointOperations, AnEdgeThatFallsSilentIsNamed) {
+  begin(10 * kSecond);
+  edge_.answers = false;  // Dead: three HELLO intervals of 200 ms without a word.
+  edge_.run(kSecond);
+  EXPECT_EQ(outcome().stage, Stage::kFailed);
+  EXPECT_EQ(outcome().error.message,
+            "round 0: no word from the edge at " + to_string(ScriptedEdge::kAddress) + " for 600 ms");
+  EXPECT_EQ(outcome().error.code, ErrorCode::kUnavailable);
+}
+
+TEST_F(EndpointOperations, ADeadlineWhileTheEdgeIsAwaySaysSo) {
+  edge_.join({ScriptedEdge::clique()});
+  edge_.answers = false;
+  edge_.run(kSecond);
+  Allreduce request = buffers_->request(0);
+  request.deadline_ns = 2 * kSecond;
+  handle_ = *edge_.island->allreduce_async(request, edge_.now_ns);
   edge_.run(2 * kSecond + 1);
   EXPECT_EQ(outcome().error.message, "round 0: the deadline passed without word from the edge");
   EXPECT_EQ(outcome().error.code, ErrorCode::kDeadline);
@@ -289,6 +314,38 @@ TEST_F(EndpointOperations, ARoundThatWasOverBeforeItBeganFailsAtOnce) {
   EXPECT_EQ(outcome().stage, Stage::kFailed);
   EXPECT_EQ(outcome().error.message, "round 0: it was over before this island began it; missing rank 2");
   EXPECT_TRUE(edge_.chunks_sent(0).empty());
+}
+
+TEST_F(EndpointOperations, ARoundThatTheEdgeEndedBeforeItBeganFailsAtOnceWithTheEdgesReason) {
+  edge_.join({ScriptedEdge::clique()});
+  edge_.grant(0, kAll);
+  edge_.round_end(0, 0, wire::kNoTree, RoundOutcome::kLost, 0b100);
+  edge_.run(kMillisecond);
+  EXPECT_EQ(edge_.all_drops(), 0U);
+  handle_ = *edge_.island->allreduce_async(buffers_->request(0), edge_.now_ns);
+  edge_.run(kMillisecond);
+  EXPECT_EQ(outcome().stage, Stage::kFailed);
+  EXPECT_EQ(outcome().error.message, "round 0: a member is out of reach; missing rank 5");
+  EXPECT_EQ(abandonments(), 0U);  // The edge knows.
+  EXPECT_TRUE(edge_.chunks_sent(0).empty());
+}
+
+TEST_F(EndpointOperations, ALaterEpochGivesUpTheRoundsOfTheOlderThatNeverBegan) {
+  begin();
+  edge_.run(kMillisecond);
+  edge_.configs[0].first_round = 5;
+  edge_.join(edge_.configs, 2);
+  EXPECT_EQ(abandonments(), 0U);
+  handle_ = *edge_.island->allreduce_async(buffers_->request(5), edge_.now_ns);
+  edge_.run(kMillisecond);
+  std::set<std::uint16_t> lanes;
+  for (const Sent& sent : edge_.sent(wire::Type::kRoundEnd)) {
+    EXPECT_EQ(sent.header.epoch, 1U);
+    EXPECT_EQ(sent.header.round, 4U);
+    EXPECT_EQ(sent.header.specific, 3U);  // Rounds 1 to 4; round 0 is under way.
+    lanes.insert(sent.header.lane);
+  }
+  EXPECT_EQ(lanes.size(), 2U);
 }
 
 TEST_F(EndpointOperations, ANewEpochBeforeAnythingWasSentTakesTheOperationAlong) {

@@ -171,8 +171,6 @@ TEST(EndpointReceive, CountsWhatItRefusesByReasonAndChangesNothing) {
          edge.send(header, {});
        }},
       {DropReason::kRoundClosed, [](auto& edge) { edge.result(0, 0, std::vector<float>(32)); }},
-      {DropReason::kRoundClosed,
-       [](auto& edge) { edge.round_end(0, 0, wire::kNoTree, wire::RoundOutcome::kDeadline, 1); }},
       {DropReason::kTruncated,
        [&](auto& edge) {
          grant(edge, [](auto&) {});
@@ -303,6 +301,28 @@ TEST(EndpointRestart, AnEdgeThatRestartsIsTakenUpAgain) {
   edge.grant_lane(0, 1, 7);
   edge.run(kMillisecond);
   EXPECT_EQ(edge.drops(DropReason::kOldSession), 1U);
+}
+
+TEST(EndpointRestart, RoundsUnderWayFailAndTheNewEdgeIsToldWhereToGoOn) {
+  ScriptedEdge edge;
+  edge.join({ScriptedEdge::clique()});
+  Buffers buffers(64);
+  const Handle handle = *edge.island->allreduce_async(buffers.request(7), edge.now_ns);
+  edge.grant(7, 0xffffffff);
+  edge.run(kMillisecond);
+  edge.log.clear();
+  edge.session = 101;
+  edge.run(kSecond);
+  EXPECT_EQ(edge.island->poll(handle)->stage, Stage::kFailed);
+  EXPECT_EQ(edge.island->poll(handle)->error.message, "round 7: the edge restarted");
+  EXPECT_FALSE(edge.island->can_start(7)) << "the new edge granted nothing";
+  std::size_t told = 0;
+  for (const Sent& sent : edge.sent(wire::Type::kRoundEnd)) {
+    EXPECT_EQ(sent.header.round, 7U);
+    EXPECT_EQ(sent.header.specific, 7U) << "and the seven rounds before it";
+    ++told;
+  }
+  EXPECT_EQ(told, ScriptedEdge::kLanes);
 }
 
 /// Takes real packets of every kind, breaks them, and sometimes makes the CRCs good again, so that they get

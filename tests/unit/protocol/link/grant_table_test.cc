@@ -38,6 +38,42 @@ TEST(GrantTable, WhatGoesUpIsTheLeastOverTheChildren) {
   EXPECT_EQ(table.pending(), 0u);
 }
 
+TEST(GrantTable, LostChildrenLimitNobodyAndEndWithEveryRound) {
+  GrantTable table(1, std::array<std::uint8_t, 2>{3, 1});
+  table.grant(0, 5, 0, 40);
+  table.grant(0, 5, 2, 50);
+  EXPECT_EQ(table.pending(), 0u);
+  table.lose(0, 0b010);
+  EXPECT_EQ(tell(table).granted, 40u) << "of a round that is under way";
+  table.grant(0, 6, 0, 7);
+  EXPECT_EQ(table.pending(), 0u) << "child 2 has granted nothing of round 6";
+  table.grant(0, 6, 2, 9);
+  EXPECT_EQ(tell(table).granted, 7u) << "of a round to come";
+  EXPECT_EQ(table.unfinished(), 2u);
+  for (const std::uint32_t round : {5u, 6u}) {
+    table.end(0, round, 0, {RoundOutcome::kComplete, 0});
+    table.end(0, round, 2, {RoundOutcome::kComplete, 0});
+    Upward upward = tell(table);
+    while (!upward.ended) upward = tell(table);
+    EXPECT_EQ(upward.round, round);
+    EXPECT_EQ(upward.end.outcome, RoundOutcome::kLost);
+  }
+  EXPECT_EQ(table.unfinished(), 0u);
+  table.grant(1, 5, 0, 3);
+  EXPECT_EQ(tell(table).granted, 3u) << "another tree has lost nothing";
+}
+
+TEST(GrantTable, ATreeThatHasLostAllItsChildrenIsOver) {
+  GrantTable table(1, std::array<std::uint8_t, 1>{2});
+  table.grant(0, 5, 0, 40);
+  table.lose(0, 0b11);
+  EXPECT_TRUE(table.ended(0, 5));
+  EXPECT_TRUE(tell(table).ended);
+  EXPECT_EQ(table.unfinished(), 0u);
+  table.lose(0, 0b11);
+  EXPECT_EQ(table.pending(), 0u) << "said twice, told once";
+}
+
 TEST(GrantTable, AGrantOnlyGrows) {
   GrantTable table(1, std::array<std::uint8_t, 1>{1});
   const struct {

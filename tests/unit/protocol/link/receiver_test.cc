@@ -290,5 +290,25 @@ TEST(Receiver, AStartForgetsWhatWasIn) {
     EXPECT_EQ(receiver.check(sequence), DropReason::kNone) << sequence;
 }
 
+TEST(Receiver, CountsGapsOnceAndWhatItAsksForEachTime) {
+  for (const std::uint32_t start : kStarts) {
+    SCOPED_TRACE(start);
+    Receiver receiver(kWindow);
+    receiver.start(start);
+    take(receiver, start);
+    take(receiver, start + 4);  // 1, 2 and 3 are missing.
+    EXPECT_EQ(receiver.gaps(), 3U);
+    EXPECT_EQ(receiver.asked(), 0U);
+    report(receiver);
+    EXPECT_EQ(receiver.asked(), 3U);
+    take(receiver, start + 2);
+    report(receiver);
+    EXPECT_EQ(receiver.asked(), 5U) << "two of them again";
+    EXPECT_EQ(receiver.gaps(), 3U) << "a repair makes no gap, nor does it take one back";
+    receiver.on_position(start, start + 7);  // 5 and 6 are missing too.
+    EXPECT_EQ(receiver.gaps(), 5U);
+  }
+}
+
 }  // namespace
 }  // namespace tombolo::link

@@ -126,7 +126,7 @@ TEST(Validate, NamesItsReason) {
       {"grant without late members", "grant", D::kNone, [](Header& h, Bytes&) { h.specific = 0; }},
       {"hello with specific", "hello", D::kBadField, [](Header& h, Bytes&) { h.specific = 1; }},
       {"join with specific", "join", D::kBadField, [](Header& h, Bytes&) { h.specific = 1; }},
-      {"unknown outcome", "round end", D::kBadField, [](Header& h, Bytes&) { h.chunk = 4; }},
+      {"unknown outcome", "round end", D::kBadField, [](Header& h, Bytes&) { h.chunk = 5; }},
       {"complete, yet missing", "round end", D::kBadField, [](Header& h, Bytes&) { h.chunk = 0; }},
       {"gap past highest", "feedback", D::kBadField, [](Header&, Bytes& p) { p[40] = std::byte{2}; }},
       {"hello that repairs the future", "hello", D::kBadField,

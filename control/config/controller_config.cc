@@ -1,0 +1,86 @@
+#include "control/config/controller_config.h"
+
+#include <cmath>
+#include <utility>
+
+#include "control/config/fields.h"
+
+namespace tombolo::control {
+namespace {
+
+using schedule::YamlMap;
+using schedule::YamlValue;
+
+constexpr std::uint32_t kStandardChunkElements = 320;
+constexpr std::uint32_t kJumboChunkElements = 2048;
+constexpr std::uint64_t kElementBytes = 4;
+constexpr std::uint64_t kMaxLanes = 256;
+constexpr double kLongestDeadlineS = 86'400;
+constexpr double kLongestSettleMs = 60'000;
+
+void read_network(const YamlMap& map, ControllerFile& file) {
+  const YamlValue topology = map.get("topology");
+  auto loaded = schedule::load_topology(path_beside(topology, file.path));
+  if (!loaded) topology.fail(loaded.error().message);
+  file.topology = std::move(loaded).value();
+  const YamlValue profile = map.get("profile");
+  const auto scale = map.find("scale");
+  const double factor = scale ? scale->number(1e-9, 1000) : 1.0;
+  auto network = schedule::resolve(file.topology, profile.text(), factor);
+  if (!network) profile.fail(network.error().message);
+  file.network = std::move(network).value();
+  const YamlValue bytes = map.get("bytes");
+  const double scaled = std::floor(static_cast<double>(byte_count(bytes)) * factor / kElementBytes);
+  if (scaled < 1) bytes.fail("is less than one element at this scale");
+  file.update_bytes = static_cast<std::uint64_t>(scaled) * kElementBytes;
+  const YamlValue schedule = map.get("schedule");
+  std::string name = schedule.text();
+  if (name != "full" && name != "grid") name = path_beside(schedule, file.path);
+  auto nominal = schedule::load_schedule(name, file.network.islands);
+  if (!nominal) schedule.fail(nominal.error().message);
+  file.schedule = std::move(nominal).value();
+}
+
+ControllerFile read(const YamlValue& root, const std::string& path) {
+  const YamlMap map = root.map({"listen",    "ca",    "certificate",  "key",         "topology",
+                                "profile",   "scale", "schedule",     "job",         "lanes",
+                                "chunk",     "bytes", "multicast",    "aggregation", "deadline_s",
+                                "settle_ms", "state", "local_socket", "metrics",     "log"});
+  ControllerFile file;
+  file.path = path;
+  file.listen = host_and_port(map.get("listen"));
+  file.tls = read_tls(map, path);
+  read_network(map, file);
+  if (const auto job = map.find("job")) file.job = static_cast<std::uint16_t>(whole_number(*job, 0, 65535));
+  if (const auto lanes = map.find("lanes"))
+    file.lanes = static_cast<std::uint16_t>(whole_number(*lanes, 1, kMaxLanes));
+  if (const auto chunk = map.find("chunk"))
+    file.chunk_elements =
+        choice(*chunk, {"standard", "jumbo"}) == 0 ? kStandardChunkElements : kJumboChunkElements;
+  if (const auto multicast = map.find("multicast")) file.multicast = truth(*multicast);
+  if (const auto aggregation = map.find("aggregation"))
+    file.edge_aggregation = choice(*aggregation, {"none", "edge"}) == 1;
+  if (const auto deadline = map.find("deadline_s"))
+    file.deadline_ns = static_cast<Nanoseconds>(deadline->number(1e-3, kLongestDeadlineS) * double{kSecond});
+  if (const auto settle = map.find("settle_ms")) file.settle_ns = milliseconds(*settle, kLongestSettleMs);
+  file.state = path_beside(map.get("state"), path);
+  if (const auto socket = map.find("local_socket")) file.local_socket = path_beside(*socket, path);
+  if (const auto metrics = map.find("metrics")) file.metrics = host_and_port(*metrics);
+  if (const auto log = map.find("log")) file.log = read_log(*log, path);
+  return file;
+}
+
+}  // namespace
+
+Result<ControllerFile> parse_controller_config(std::string_view text, const std::string& path) {
+  return schedule::read_yaml<ControllerFile>(text, path,
+                                             [&](const YamlValue& root) { return read(root, path); });
+}
+
+Result<ControllerFile> load_controller_config(const std::string& path) {
+  auto text = schedule::read_file(path);
+  if (!text) return std::move(text).error();
+  return parse_controller_config(*text, path);
+}
+
+}  // namespace tombolo::control

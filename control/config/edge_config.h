@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "control/config/common_config.h"
+#include "control/config/fields.h"
+#include "control/epoch_tables.h"
+#include "dataplane/edge/lane.h"
+#include "dataplane/port/link_model.h"
+#include "schedule/topology.h"
+
+namespace tombolo::control {
+
+/// One port of an edge, as its file says it.
+struct EdgePortConfig {
+  std::string name;
+  std::string device;  ///< DPDK's: a driver with its arguments, or a PCI address.
+  Ipv4Network network;
+  std::uint32_t gateway = 0;  ///< 0: every neighbour is on the port's own network.
+  std::uint16_t base_port = 4700;
+  std::uint32_t mtu = 1500;                              ///< Of IPv4 packets.
+  std::vector<std::uint32_t> groups;                     ///< Multicast groups that it listens to.
+  std::optional<dataplane::LinkConfig> emulate;          ///< A WAN of our own, for what the port sends ...
+  std::optional<dataplane::LinkConfig> emulate_receive;  ///< ... and for what it receives.
+};
+
+/// One neighbour of an edge.
+struct EdgeLinkConfig {
+  std::string name;  ///< Of the site or the island.
+  Neighbour neighbour;
+  std::uint8_t port = 0;  ///< Index in EdgeFile::ports.
+  Address address;
+  std::optional<std::uint64_t> mac;  ///< 48 bits; absent: asked for by ARP.
+  std::uint32_t group = 0;           ///< Multicast group to which its packets go; 0: straight to it.
+  Nanoseconds rtt_ns = kMillisecond;
+  std::uint32_t window_packets = 1024;
+};
+
+enum class HugepageUse { kAuto, kRequired, kOff };
+
+/// An edge's configuration file, validated whole.
+struct EdgeFile {
+  std::string path;
+  std::string site;
+  schedule::SiteId site_id = 0;
+  schedule::Topology topology;
+  std::uint16_t job = 1;
+  std::uint16_t lanes = 4;
+  Nanoseconds hello_interval_ns = 200 * kMillisecond;
+  std::string state;         ///< A folder.
+  std::string local_socket;  ///< A path; empty: none.
+  std::string metrics;       ///< HOST:PORT; empty: none.
+  LogSettings log;
+  std::uint32_t workers = 1;
+  std::vector<std::uint32_t> cores;  ///< One per worker, or empty: not pinned.
+  Nanoseconds idle_sleep_ns = 50 * kMicrosecond;
+  HugepageUse hugepages = HugepageUse::kAuto;
+  std::uint64_t buffers = 0;
+  std::uint32_t buffer_bytes = 0;
+  std::uint64_t memory_limit_bytes = 0;  ///< 0: what the machine has.
+  std::string controller;                ///< HOST:PORT.
+  TlsFiles controller_tls;
+  std::vector<EdgePortConfig> ports;
+  std::vector<EdgeLinkConfig> links;
+
+  EdgePlace place() const;
+  std::vector<dataplane::EdgeLink> edge_links() const;
+};
+
+/// Reads the text of an edge's file, and the topology that it names. Errors: kInvalidInput, exactly one,
+/// "file:line: key: what is wrong"; kNotFound for a topology that cannot be read.
+Result<EdgeFile> parse_edge_config(std::string_view text, const std::string& path);
+
+/// Errors: kNotFound if the file cannot be read; otherwise those of parse_edge_config.
+Result<EdgeFile> load_edge_config(const std::string& path);
+
+}  // namespace tombolo::control

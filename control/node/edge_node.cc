@@ -1,0 +1,292 @@
+#include "control/node/edge_node.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <utility>
+
+#include "aggregation/fold/kernel.h"
+#include "base/units.h"
+#include "control/node/edge_memory.h"
+#include "control/observe/status_json.h"
+#include "control/store/state_store.h"
+#include "dataplane/port/dpdk/eal.h"
+#include "dataplane/port/dpdk/eal_arguments.h"
+
+namespace tombolo::control {
+namespace {
+
+using dataplane::DpdkPort;
+using dataplane::Hugepages;
+
+constexpr auto kControlTurn = std::chrono::milliseconds(10);
+constexpr Nanoseconds kSampleInterval = 200 * kMillisecond;
+
+Hugepages hugepages_of(HugepageUse use) {
+  switch (use) {
+    case HugepageUse::kRequired:
+      return Hugepages::kRequired;
+    case HugepageUse::kOff:
+      return Hugepages::kOff;
+    case HugepageUse::kAuto:
+      break;
+  }
+  return Hugepages::kAuto;
+}
+
+void log(const LogSink& sink, LogLevel level, std::string_view event,
+         std::initializer_list<LogField> fields) {
+  if (sink) sink(level, event, {fields.begin(), fields.size()});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<EdgeNode>> EdgeNode::start(const EdgeFile& file, bool insecure, LogSink log_sink) {
+  std::unique_ptr<EdgeNode> node(new EdgeNode(file, std::move(log_sink)));
+  node->started_ns_ = node->clock_.now_ns();
+  for (const EdgeLinkConfig& link : file.links) node->names_.links.push_back(link.name);
+  for (const schedule::Island& island : file.topology.islands) node->names_.islands.push_back(island.id);
+  for (const auto step :
+       {&EdgeNode::open_state, &EdgeNode::start_dpdk, &EdgeNode::open_ports, &EdgeNode::make_edge})
+    if (auto done = ((*node).*step)(); !done) return std::move(done).error();
+  if (auto done = node->start_agent(insecure); !done) return std::move(done).error();
+  for (const auto step : {&EdgeNode::start_workers, &EdgeNode::open_doors})
+    if (auto done = ((*node).*step)(); !done) return std::move(done).error();
+  log(node->log_, LogLevel::kInfo, "edge started",
+      {{"epoch", node->agent_->agent().snapshot().committed_epoch()},
+       {"session", node->session_},
+       {"memory", dataplane::eal_summary()}});
+  return node;
+}
+
+EdgeNode::~EdgeNode() {
+  stopping_.store(true);
+  local_.reset();
+  metrics_.reset();
+  for (const auto& runner : runners_) runner->stop();
+  if (dataplane::is_eal_running()) dataplane::join_workers();
+  agent_.reset();
+  runners_.clear();
+  installed_.reset();
+  edge_.reset();
+  ports_.clear();
+  pool_.reset();
+  if (dataplane::is_eal_running()) dataplane::stop_eal();
+}
+
+Status EdgeNode::open_state() {
+  const EdgeMemory memory = edge_memory(file_);
+  if (auto fits = check_memory(file_, memory, available_memory(file_.hugepages)); !fits) return fits;
+  auto folder = StateFolder::open(file_.state);
+  if (!folder) return std::move(folder).error();
+  state_ = std::make_unique<StateFolder>(std::move(folder).value());
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  auto session = SessionStore(*state_).next(
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(since_1970).count()));
+  if (!session) return std::move(session).error();
+  session_ = *session;
+  return ok_status();
+}
+
+Status EdgeNode::start_dpdk() {
+  const EdgeMemory memory = edge_memory(file_);
+  dataplane::EalOptions options;
+  options.name = "tombolo-" + file_.site;
+  options.workers = file_.workers;
+  options.cpus = file_.cores;
+  options.hugepages = hugepages_of(file_.hugepages);
+  options.memory_mb = memory.eal_mb;
+  for (const EdgePortConfig& port : file_.ports)
+    if (dataplane::is_pci_address(port.device)) options.devices.push_back(port.device);
+  if (auto started = dataplane::start_eal(options); !started) return started;
+  auto pool = dataplane::MbufPool::create(memory.pool);
+  if (!pool) return std::move(pool).error();
+  pool_ = std::move(pool).value();
+  return ok_status();
+}
+
+Status EdgeNode::open_ports() {
+  for (std::size_t i = 0; i < file_.ports.size(); ++i) {
+    auto port = DpdkPort::create(port_config(file_, i), *pool_);
+    if (!port) return std::move(port).error();
+    ports_.push_back(std::move(port).value());
+  }
+  return ok_status();
+}
+
+Status EdgeNode::make_edge() {
+  const char* const forced = std::getenv("TOMBOLO_INSTRUCTION_SET");
+  auto instructions = fold::choose_instruction_set(forced == nullptr ? "" : forced);
+  if (!instructions) return std::move(instructions).error().within("TOMBOLO_INSTRUCTION_SET");
+  dataplane::EdgeConfig config;
+  config.site = file_.site;
+  config.job = file_.job;
+  config.session = session_;
+  config.lane_count = file_.lanes;
+  config.workers = file_.workers;
+  config.receive_queues = file_.workers;
+  config.hello_interval_ns = file_.hello_interval_ns;
+  config.instruction_set = *instructions;
+  config.pool_buffers = file_.buffers;
+  config.links = file_.edge_links();
+  std::vector<Port*> ports;
+  for (const auto& port : ports_) ports.push_back(port.get());
+  auto edge = dataplane::Edge::create(config, ports, *pool_);
+  if (!edge) return std::move(edge).error();
+  edge_ = std::move(edge).value();
+  installed_ = std::make_unique<InstalledEdge>(*edge_, file_.place());
+  links_were_up_.assign(file_.links.size(), false);
+  return ok_status();
+}
+
+Status EdgeNode::start_agent(bool insecure) {
+  AgentServiceConfig config;
+  config.self = {file_.site_id, session_};
+  config.site_name = file_.site;
+  config.transport.address = file_.controller;
+  config.transport.insecure = insecure && file_.controller_tls.empty();
+  config.transport.ca = file_.controller_tls.ca;
+  config.transport.certificate = file_.controller_tls.certificate;
+  config.transport.key = file_.controller_tls.key;
+  config.links = [this] { return link_states(); };
+  config.peer_epoch = [this] {
+    const dataplane::PeerCommit commit = edge_->peer_commit();
+    return AgentServiceConfig::PeerEpoch{commit.epoch, commit.first_round};
+  };
+  auto agent = AgentService::create(std::move(config), *installed_, *state_, log_);
+  if (!agent) return std::move(agent).error();
+  agent_ = std::move(agent).value();
+  return ok_status();
+}
+
+Status EdgeNode::start_workers() {
+  dataplane::RunnerOptions options;
+  options.idle_sleep_ns = file_.idle_sleep_ns;
+  for (std::uint32_t index = 0; index < file_.workers; ++index) {
+    runners_.push_back(std::make_unique<dataplane::Runner>(edge_->worker(index), clock_, options));
+    dataplane::Runner* const runner = runners_.back().get();
+    if (auto launched = dataplane::launch_worker(index, [runner] { runner->run(); }); !launched)
+      return launched;
+  }
+  return ok_status();
+}
+
+Status EdgeNode::open_doors() {
+  latest_.put(sample());
+  if (!file_.local_socket.empty()) {
+    LocalHandlers handlers;
+    handlers.status_json = [this] { return dump_status(status_json(*latest_.get())); };
+    handlers.probe = [this](const std::string& link) { return probe(link); };
+    auto local = LocalServer::start(file_.local_socket, std::move(handlers));
+    if (!local) return std::move(local).error();
+    local_ = std::move(local).value();
+  }
+  if (file_.metrics.empty()) return ok_status();
+  auto metrics = MetricsServer::start(file_.metrics);
+  if (!metrics) return std::move(metrics).error();
+  metrics_ = std::move(metrics).value();
+  // The server keeps no reference, so the collector lives in latest_'s holder for as long as the server does.
+  collector_ = std::make_shared<EdgeMetrics>(latest_);
+  metrics_->add(collector_);
+  return ok_status();
+}
+
+void EdgeNode::run(const std::atomic<bool>& stop) {
+  Nanoseconds sample_ns = 0;
+  while (!stop.load(std::memory_order_relaxed)) {
+    const Nanoseconds now_ns = clock_.now_ns();
+    agent_->poll(now_ns);
+    log_changes();
+    if (now_ns >= sample_ns) {
+      pool_->sample();
+      latest_.put(sample());
+      sample_ns = now_ns + kSampleInterval;
+    }
+    std::this_thread::sleep_for(kControlTurn);
+  }
+  log(log_, LogLevel::kInfo, "edge stopped", {});
+}
+
+bool EdgeNode::link_up(std::size_t link) const {
+  for (std::size_t index = 0; index < edge_->workers(); ++index)
+    for (const auto& lane : edge_->worker(index).lanes())
+      if (lane->peer_counters(link).up.get() == 0) return false;
+  return true;
+}
+
+std::vector<LinkState> EdgeNode::link_states() const {
+  std::vector<LinkState> states;
+  for (std::size_t link = 0; link < file_.links.size(); ++link)
+    states.push_back({file_.links[link].neighbour.is_island, file_.links[link].neighbour.id, link_up(link)});
+  return states;
+}
+
+PortSample EdgeNode::sample_port(std::size_t index) const {
+  const DpdkPort& port = *ports_[index];
+  PortSample sample;
+  sample.name = file_.ports[index].name;
+  for (std::uint32_t queue = 0; queue < file_.workers; ++queue) {
+    const dataplane::DpdkPortCounters& counters = port.counters(queue);
+    sample.rx_packets += counters.rx_packets.get();
+    sample.rx_bytes += counters.rx_bytes.get();
+    sample.tx_packets += counters.tx_packets.get();
+    sample.tx_bytes += counters.tx_bytes.get();
+  }
+  const auto add = [&sample](std::string_view reason, std::uint64_t count) {
+    sample.drops.push_back({std::string(reason), count});
+  };
+  for (std::size_t i = 1; i < dataplane::kFrameDrops; ++i) {
+    const auto reason = static_cast<dataplane::FrameDrop>(i);
+    add(dataplane::name(reason), port.drops(reason));
+  }
+  const dataplane::DeviceStats device = port.device_stats();
+  add("device_missed", device.missed);
+  add("device_no_buffer", device.no_buffer);
+  add("device_receive_error", device.rx_errors);
+  add("device_transmit_error", device.tx_errors);
+  for (const dataplane::HeldLink* const link : {port.tx_link(), port.rx_link()}) {
+    if (link == nullptr) continue;
+    const char* const way = link == port.tx_link() ? "transmit" : "receive";
+    add(fmt::format("emulated_{}_queue_full", way), link->link_counters().queue_drops.get());
+    add(fmt::format("emulated_{}_loss", way), link->link_counters().losses.get());
+  }
+  return sample;
+}
+
+EdgeSample EdgeNode::sample() const {
+  EdgeSurroundings surroundings;
+  for (std::size_t i = 0; i < ports_.size(); ++i) surroundings.ports.push_back(sample_port(i));
+  surroundings.pools.push_back(
+      {"packets", pool_->buffers(), pool_->in_use(), pool_->high_water(), pool_->empties()});
+  surroundings.pools.push_back({"headers", pool_->headers(), pool_->headers_in_use(), 0, 0});
+  for (const auto& runner : runners_) surroundings.times.push_back(sample_times(*runner));
+  EdgeSample sample = take_sample(*edge_, names_, std::move(surroundings), clock_.now_ns());
+  sample.uptime_ns = clock_.now_ns() - started_ns_;
+  const Agent& agent = agent_->agent();
+  sample.agent = AgentSample{agent_->connected(), agent.snapshot().term, agent.staged_epoch()};
+  return sample;
+}
+
+void EdgeNode::log_changes() {
+  for (std::size_t link = 0; link < file_.links.size(); ++link) {
+    const bool up = link_up(link);
+    if (up == links_were_up_[link]) continue;
+    links_were_up_[link] = up;
+    log(log_, up ? LogLevel::kInfo : LogLevel::kWarning, up ? "neighbour up" : "neighbour down",
+        {{"neighbour", file_.links[link].name}});
+  }
+  const auto& newest = edge_->live_epochs()[0];
+  if (newest.table != nullptr && newest.table->epoch != logged_epoch_) {
+    logged_epoch_ = newest.table->epoch;
+    log(log_, LogLevel::kInfo, "epoch in force", {{"epoch", logged_epoch_}, {"round", newest.first_round}});
+  }
+  const std::uint64_t failed = edge_->totals().rounds_failed;
+  if (failed != logged_failed_)
+    log(log_, LogLevel::kWarning, "rounds failed", {{"lanes", failed - logged_failed_}});
+  logged_failed_ = failed;
+}
+
+}  // namespace tombolo::control

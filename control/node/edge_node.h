@@ -1,0 +1,86 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "control/config/edge_config.h"
+#include "control/installed_edge.h"
+#include "control/observe/edge_metrics.h"
+#include "control/observe/edge_sample.h"
+#include "control/observe/log_sink.h"
+#include "control/observe/metrics_server.h"
+#include "control/rpc/agent_service.h"
+#include "control/rpc/local_server.h"
+#include "control/store/state_folder.h"
+#include "dataplane/edge/edge.h"
+#include "dataplane/port/dpdk/dpdk_port.h"
+#include "dataplane/port/dpdk/mbuf_pool.h"
+#include "dataplane/worker/runner.h"
+
+namespace tombolo::control {
+
+/// What a `tombolo-edge` process is: an edge with its ports and pool, its workers' threads, its agent, its
+/// local socket and its metrics. One per process, because DPDK's environment is.
+class EdgeNode {
+ public:
+  /// Starts everything; the workers run when it returns. `insecure`: plain text to the controller is allowed.
+  /// Errors: what a part refuses, in the order memory, state, DPDK, ports, controller, socket, metrics;
+  /// named, with the command that mends it where there is one.
+  static Result<std::unique_ptr<EdgeNode>> start(const EdgeFile& file, bool insecure, LogSink log);
+  ~EdgeNode();
+  EdgeNode(const EdgeNode&) = delete;
+  EdgeNode& operator=(const EdgeNode&) = delete;
+
+  /// The control thread's loop, until `stop`.
+  void run(const std::atomic<bool>& stop);
+
+ private:
+  EdgeNode(const EdgeFile& file, LogSink log) : file_(file), log_(std::move(log)) {}
+  Status open_state();
+  Status start_dpdk();
+  Status open_ports();
+  Status make_edge();
+  Status start_agent(bool insecure);
+  Status start_workers();
+  Status open_doors();
+
+  std::vector<LinkState> link_states() const;
+  bool link_up(std::size_t link) const;
+  EdgeSample sample() const;
+  PortSample sample_port(std::size_t port) const;
+  void log_changes();
+  Result<ProbeResult> probe(const std::string& link);
+  Result<dataplane::ProbeResult> probe_port(dataplane::DpdkPort& port,
+                                            const dataplane::ProbeRequest& request);
+
+  const EdgeFile file_;
+  const LogSink log_;
+  MonotonicClock clock_;
+  Nanoseconds started_ns_ = 0;
+  std::uint32_t session_ = 0;
+  EdgeNames names_;
+  // Members are destroyed in reverse order: doors first, then the agent, workers, edge, ports, pool.
+  std::unique_ptr<StateFolder> state_;
+  std::unique_ptr<dataplane::MbufPool> pool_;
+  std::vector<std::unique_ptr<dataplane::DpdkPort>> ports_;
+  std::unique_ptr<dataplane::Edge> edge_;
+  std::unique_ptr<InstalledEdge> installed_;
+  std::vector<std::unique_ptr<dataplane::Runner>> runners_;
+  std::unique_ptr<AgentService> agent_;
+  std::mutex probe_mutex_;  ///< One probe at a time.
+  std::atomic<bool> stopping_{false};
+  Latest<EdgeSample> latest_;
+  std::shared_ptr<EdgeMetrics> collector_;
+  std::unique_ptr<LocalServer> local_;
+  std::unique_ptr<MetricsServer> metrics_;
+  // What log_changes() said last.
+  std::vector<bool> links_were_up_;
+  std::uint32_t logged_epoch_ = 0;
+  std::uint64_t logged_failed_ = 0;
+};
+
+}  // namespace tombolo::control

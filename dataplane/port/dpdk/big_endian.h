@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tombolo::dataplane {
+
+/// Network byte order, at any alignment.
+inline std::uint16_t get16(const std::byte* at) {
+  return static_cast<std::uint16_t>(std::to_integer<unsigned>(at[0]) << 8 | std::to_integer<unsigned>(at[1]));
+}
+inline std::uint32_t get32(const std::byte* at) { return std::uint32_t{get16(at)} << 16 | get16(at + 2); }
+inline std::uint64_t get48(const std::byte* at) { return std::uint64_t{get16(at)} << 32 | get32(at + 2); }
+
+inline void put16(std::byte* at, std::uint32_t value) {
+  at[0] = static_cast<std::byte>(value >> 8);
+  at[1] = static_cast<std::byte>(value);
+}
+inline void put32(std::byte* at, std::uint32_t value) {
+  put16(at, value >> 16);
+  put16(at + 2, value);
+}
+inline void put48(std::byte* at, std::uint64_t value) {
+  put16(at, static_cast<std::uint32_t>(value >> 32));
+  put32(at + 2, static_cast<std::uint32_t>(value));
+}
+
+}  // namespace tombolo::dataplane

@@ -1,0 +1,157 @@
+#include "dataplane/port/dpdk/frame.h"
+
+#include <algorithm>
+
+#include "dataplane/port/dpdk/big_endian.h"
+
+namespace tombolo::dataplane {
+namespace {
+
+constexpr std::uint16_t kEtherTypeIpv6 = 0x86dd;
+constexpr std::uint16_t kEtherTypeVlan = 0x8100;
+constexpr std::uint16_t kEtherTypeQinq = 0x88a8;
+constexpr std::uint16_t kDoNotFragment = 0x4000;
+constexpr std::uint16_t kMoreOrOffset = 0x3fff;  // "More fragments" and the offset.
+constexpr std::uint8_t kTimeToLive = 64;
+
+ParsedFrame dropped(FrameDrop reason) {
+  ParsedFrame result;
+  result.drop = reason;
+  return result;
+}
+
+/// The IPv4 header, checked but for whom it is for.
+FrameDrop check_ipv4_header(std::span<const std::byte> packet) {
+  if (packet.size() < kIpv4Bytes) return FrameDrop::kTruncated;
+  const auto first = std::to_integer<unsigned>(packet[0]);
+  const unsigned words = first & 15;
+  if (first >> 4 != 4 || words < 5) return FrameDrop::kBadIpHeader;
+  if (words > 5) return FrameDrop::kIpOptions;
+  if (internet_checksum(packet.first(kIpv4Bytes)) != 0) return FrameDrop::kBadIpHeader;
+  const std::uint16_t total = get16(&packet[2]);
+  if (total < kIpv4Bytes) return FrameDrop::kBadIpHeader;
+  if (total > packet.size()) return FrameDrop::kTruncated;
+  if ((get16(&packet[6]) & kMoreOrOffset) != 0) return FrameDrop::kFragment;
+  return FrameDrop::kNone;
+}
+
+/// Both addresses must be ours: a frame that a switch floods to a port in promiscuous mode is not.
+bool is_for_us(Mac mac, std::uint32_t ipv4, const FrameFilter& filter) {
+  if (ipv4 == filter.address.ipv4) return mac == filter.mac;
+  return mac == group_mac(ipv4) &&
+         std::find(filter.groups.begin(), filter.groups.end(), ipv4) != filter.groups.end();
+}
+
+bool is_bad_source(std::uint32_t ipv4, const FrameFilter& filter) {
+  return ipv4 == 0 || ipv4 == filter.address.ipv4 || ipv4 >> 28 >= 0xe;
+}
+
+ParsedFrame parse_udp(std::span<const std::byte> datagram, std::uint32_t from, const FrameFilter& filter) {
+  if (datagram.size() < kUdpBytes || get16(&datagram[4]) != datagram.size())
+    return dropped(FrameDrop::kBadUdp);
+  const std::uint16_t from_port = get16(&datagram[0]);
+  const std::uint16_t to_port = get16(&datagram[2]);
+  const unsigned lane = to_port - unsigned{filter.address.base_port};
+  if (to_port < filter.address.base_port || lane >= filter.lane_count) return dropped(FrameDrop::kOtherPort);
+  if (from_port < lane) return dropped(FrameDrop::kBadSource);
+  ParsedFrame result;
+  result.kind = ParsedFrame::Kind::kData;
+  result.from = {from, static_cast<std::uint16_t>(from_port - lane)};
+  result.lane = static_cast<std::uint16_t>(lane);
+  result.payload_bytes = static_cast<std::uint32_t>(datagram.size()) - kUdpBytes;
+  return result;
+}
+
+ParsedFrame parse_icmp(std::span<const std::byte> message, bool to_group) {
+  // Type 8 asks, type 0 answers; the code is 0 in both.
+  if (to_group || message.size() < kIcmpEchoBytes || internet_checksum(message) != 0)
+    return dropped(FrameDrop::kIcmpOther);
+  const auto type = std::to_integer<unsigned>(message[0]);
+  if ((type != 8 && type != 0) || message[1] != std::byte{0}) return dropped(FrameDrop::kIcmpOther);
+  ParsedFrame result;
+  result.kind = ParsedFrame::Kind::kEcho;
+  result.payload_bytes = static_cast<std::uint32_t>(message.size());
+  return result;
+}
+
+ParsedFrame parse_ipv4(Mac to_mac, std::span<const std::byte> packet, const FrameFilter& filter) {
+  if (const FrameDrop drop = check_ipv4_header(packet); drop != FrameDrop::kNone) return dropped(drop);
+  const std::uint32_t from = get32(&packet[12]);
+  const std::uint32_t to = get32(&packet[16]);
+  if (!is_for_us(to_mac, to, filter)) return dropped(FrameDrop::kOtherAddress);
+  if (is_bad_source(from, filter)) return dropped(FrameDrop::kBadSource);
+  // What follows the total length is Ethernet's padding.
+  const auto rest = packet.subspan(kIpv4Bytes, get16(&packet[2]) - kIpv4Bytes);
+  switch (std::to_integer<unsigned>(packet[9])) {
+    case kProtocolUdp:
+      return parse_udp(rest, from, filter);
+    case kProtocolIcmp:
+      return parse_icmp(rest, to != filter.address.ipv4);
+    default:
+      return dropped(FrameDrop::kNotUdp);
+  }
+}
+
+}  // namespace
+
+ParsedFrame parse_frame(std::span<const std::byte> frame, const FrameFilter& filter) {
+  if (frame.size() < kEthernetBytes) return dropped(FrameDrop::kTruncated);
+  switch (get16(&frame[12])) {
+    case kEtherTypeIpv4:
+      return parse_ipv4(get48(frame.data()), frame.subspan(kEthernetBytes), filter);
+    case kEtherTypeArp: {
+      ParsedFrame result;
+      result.kind = ParsedFrame::Kind::kArp;
+      return result;
+    }
+    case kEtherTypeIpv6:
+      return dropped(FrameDrop::kIpv6);
+    case kEtherTypeVlan:
+    case kEtherTypeQinq:
+      return dropped(FrameDrop::kVlan);
+    default:
+      return dropped(FrameDrop::kNotIpv4);
+  }
+}
+
+void write_framing(std::byte* out, const Framing& framing, std::uint32_t packet_bytes) {
+  const std::uint32_t datagram_bytes = kUdpBytes + packet_bytes;
+  write_ethernet(out, framing.to_mac, framing.from_mac, kEtherTypeIpv4);
+  write_ipv4(out + kEthernetBytes, framing.from_ipv4, framing.to_ipv4, kProtocolUdp, datagram_bytes);
+  std::byte* const udp = out + kEthernetBytes + kIpv4Bytes;
+  put16(udp, framing.from_port);
+  put16(udp + 2, framing.to_port);
+  put16(udp + 4, datagram_bytes);
+  put16(udp + 6, 0);  // No checksum: the packet has its own.
+}
+
+std::uint16_t internet_checksum(std::span<const std::byte> bytes) {
+  std::uint64_t sum = 0;
+  std::size_t i = 0;
+  for (; i + 1 < bytes.size(); i += 2) sum += get16(&bytes[i]);
+  if (i < bytes.size()) sum += std::to_integer<unsigned>(bytes[i]) << 8;
+  while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<std::uint16_t>(~sum);
+}
+
+void write_ethernet(std::byte* out, Mac to, Mac from, std::uint16_t ether_type) {
+  put48(out, to);
+  put48(out + 6, from);
+  put16(out + 12, ether_type);
+}
+
+void write_ipv4(std::byte* out, std::uint32_t from, std::uint32_t to, std::uint8_t protocol,
+                std::uint32_t ip_payload_bytes) {
+  put16(out, 0x4500);
+  put16(out + 2, kIpv4Bytes + ip_payload_bytes);
+  put16(out + 4, 0);  // An identification means nothing in a packet that is never fragmented (RFC 6864).
+  put16(out + 6, kDoNotFragment);
+  out[8] = std::byte{kTimeToLive};
+  out[9] = std::byte{protocol};
+  put16(out + 10, 0);
+  put32(out + 12, from);
+  put32(out + 16, to);
+  put16(out + 10, internet_checksum({out, kIpv4Bytes}));
+}
+
+}  // namespace tombolo::dataplane

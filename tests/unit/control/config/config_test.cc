@@ -1,0 +1,175 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "control/config/controller_config.h"
+#include "control/config/edge_config.h"
+
+namespace tombolo::control {
+namespace {
+
+const std::string kConfigs = TOMBOLO_CONFIGS;
+
+std::string shipped(const std::string& name) {
+  auto text = schedule::read_file(kConfigs + "/" + name);
+  EXPECT_TRUE(text.ok()) << text.error().message;
+  return text.ok() ? *text : "";
+}
+
+/// The shipped text with one place in it changed, and the line of that place.
+struct Changed {
+  std::string text;
+  int line = 1;
+};
+Changed change(std::string text, std::string_view from, std::string_view to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  Changed changed;
+  if (at == std::string::npos) return changed;
+  for (std::size_t i = 0; i < at; ++i) changed.line += text[i] == '\n' ? 1 : 0;
+  changed.text = text.replace(at, from.size(), to);
+  return changed;
+}
+
+TEST(EdgeConfigTest, TheShippedExampleSaysWhatItMeans) {
+  const auto file = load_edge_config(kConfigs + "/edges/LON.yaml");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(file->site, "LON");
+  EXPECT_EQ(file->topology.sites[file->site_id].id, "LON");
+  EXPECT_EQ(file->state, "/var/lib/tombolo/LON");
+  EXPECT_EQ(file->workers, 2u);
+  EXPECT_EQ(file->cores, (std::vector<std::uint32_t>{2, 3}));
+  EXPECT_EQ(file->idle_sleep_ns, 0u);
+  EXPECT_EQ(file->memory_limit_bytes, 2ULL << 30);
+  EXPECT_EQ(file->controller, "controller.example:4600");
+  EXPECT_EQ(file->controller_tls.key, "/etc/tombolo/LON.key");
+  ASSERT_EQ(file->ports.size(), 2u);
+  EXPECT_EQ(file->ports[0].network.address, 0x0a010001u);
+  EXPECT_EQ(file->ports[0].network.prefix_bits, 24u);
+  EXPECT_EQ(file->ports[0].gateway, 0x0a0100feu);
+  EXPECT_FALSE(file->ports[0].emulate.has_value());
+  ASSERT_TRUE(file->ports[1].emulate.has_value());
+  EXPECT_EQ(file->ports[1].emulate->delay_ns, kMillisecond);
+  EXPECT_EQ(file->ports[1].emulate->rate_bps, 1'000'000'000u);
+  EXPECT_EQ(file->ports[1].emulate->queue_bytes, 1U << 20);
+  ASSERT_EQ(file->links.size(), 5u);
+  EXPECT_FALSE(file->links[0].neighbour.is_island);
+  EXPECT_EQ(file->topology.sites[file->links[0].neighbour.id].id, "NYC");
+  EXPECT_EQ(file->links[0].rtt_ns, 67'300'000u);
+  EXPECT_EQ(file->links[0].address, (Address{0x0a010801, 4700}));
+  EXPECT_TRUE(file->links[4].neighbour.is_island);
+  EXPECT_EQ(file->links[4].mac, 0x020000000002u);
+  EXPECT_EQ(file->place().links.size(), 5u);
+  EXPECT_EQ(file->edge_links()[3].window_packets, 8192u);
+  EXPECT_EQ(file->edge_links()[4].port, 1u);
+}
+
+TEST(EdgeConfigTest, EveryMistakeIsOneErrorWithItsPlace) {
+  const std::string text = shipped("edges/LON.yaml");
+  const struct {
+    const char* from;
+    const char* to;
+    const char* says;
+  } cases[] = {
+      {"site: LON ", "site: YYY ", "site: the topology has no site 'YYY'"},
+      {"topology: ../topologies/nine-city.yaml", "topology: none.yaml", "cannot open the file"},
+      {"job: 1 ", "job: 70000 ", "job: must be from 0 to 65535"},
+      {"lanes: 4 ", "lanes: 2.5 ", "lanes: must be a whole number"},
+      {"hello_interval_ms: 200", "hello_interval_ms: 0.2", "hello_interval_ms: must be at least 1"},
+      {"metrics: 127.0.0.1:9464", "metrics: localhost", "metrics: 'localhost' is not HOST:PORT"},
+      {"format: text", "format: xml", "log.format: 'xml' is not one of text, json"},
+      {"count: 2 ", "count: 3 ", "workers.count: 3 workers do not divide 4 lanes"},
+      {"cores: [2, 3]", "cores: [2]", "workers.cores: 1 cores for 2 workers"},
+      {"cores: [2, 3]", "cores: [2, 2]", "workers.cores[1]: is given twice"},
+      {"hugepages: auto", "hugepages: maybe", "memory.hugepages: 'maybe' is not one of"},
+      {"buffers: 65536", "buffers: 1", "memory.buffers: must be from 64"},
+      {"buffer_bytes: 8256", "buffer_bytes: 100", "memory.buffer_bytes: must be from"},
+      {"limit: 2Gi", "limit: lots", "memory.limit: "},
+      {"  ca: /etc/tombolo/ca.crt\n", "", "controller: ca, certificate and key must be given together"},
+      {"name: access", "name: wan", "ports[1]: the name 'wan' is given twice"},
+      {"address: 10.1.0.1/24", "address: 10.1.0.1", "ports[0].address: '10.1.0.1' is not an address with"},
+      {"address: 10.1.0.1/24", "address: 10.1.0.1/33", "ports[0].address: "},
+      {"gateway: 10.1.0.254", "gateway: 10.1.0.256", "ports[0].gateway: '10.1.0.256' is not an IPv4 address"},
+      {"mtu: 9000}", "mtu: 100}", "ports[0].mtu: must be from 576"},
+      {"base_port: 4700", "base_port: 65535", "ports[0].base_port: must be from 1024 to 65532"},
+      {"loss: 0}", "loss: 2}", "ports[1].emulate.loss: must be from 0 to 1"},
+      {"rate_bps: 1e9, queue_bytes: 1Mi, loss", "rate_bps: 0, queue_bytes: 1Mi, loss",
+       "ports[1].emulate.rate_bps: must be above 0"},
+      {"{to: NYC,", "{to: TYO,", "links[0].to: the topology has no link between LON and TYO"},
+      {"{to: NYC,", "{to: NYC, island: LON,", "links[0]: exactly one of 'to' (a site) and 'island'"},
+      {"{island: LON,", "{island: NYC,", "links[4].island: the topology has no island 'NYC' at LON"},
+      {"to: FRA, port: wan", "to: FRA, port: lan", "links[1].port: there is no port 'lan'"},
+      {"address: 10.1.9.1:4700", "address: 10.1.8.1:4700", "links[1]: 10.1.8.1:4700 is given twice"},
+      {"address: 10.1.9.1:4700", "address: 10.1.9.1:65534", "links[1].address: 4 lanes from that port on"},
+      {"mac: \"02:00:00:00:00:02\"", "mac: \"02:00:00:00:00\"", "links[4].mac: '02:00:00:00:00' is not"},
+      {"mac: \"02:00:00:00:00:02\"", "mac: \"01:00:00:00:00:02\"", "links[4].mac: is not the address of one"},
+      {"window: 4096", "window: 4000", "links[0].window: must be a power of two"},
+      {"window: 4096", "windows: 4096", "links[0].windows: unknown key"},
+  };
+  for (const auto& test : cases) {
+    SCOPED_TRACE(test.to);
+    const Changed changed = change(text, test.from, test.to);
+    const auto file = parse_edge_config(changed.text, kConfigs + "/edges/LON.yaml");
+    ASSERT_FALSE(file.ok());
+    const std::string& message = file.error().message;
+    EXPECT_NE(message.find(test.says), std::string::npos) << message;
+    EXPECT_NE(message.find("LON.yaml:"), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+}
+
+TEST(EdgeConfigTest, TheLineIsThatOfTheMistake) {
+  const Changed changed = change(shipped("edges/LON.yaml"), "window: 4096", "window: 4000");
+  const auto file = parse_edge_config(changed.text, kConfigs + "/edges/LON.yaml");
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.error().message.rfind(
+                kConfigs + "/edges/LON.yaml:" + std::to_string(changed.line) + ": links[0].window:", 0),
+            0u)
+      << file.error().message;
+}
+
+TEST(ControllerConfigTest, TheShippedExampleSaysWhatItMeans) {
+  const auto file = load_controller_config(kConfigs + "/controller.yaml");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(file->listen, "0.0.0.0:4600");
+  EXPECT_EQ(file->network.islands.size(), 9u);
+  EXPECT_EQ(file->schedule.rounds.size(), 1u);
+  EXPECT_EQ(file->chunk_elements, 2048u);
+  EXPECT_EQ(file->update_bytes, 1'000'000'000u);
+  EXPECT_TRUE(file->multicast);
+  EXPECT_EQ(file->deadline_ns, 30 * kSecond);
+  EXPECT_TRUE(file->log.json);
+  EXPECT_EQ(file->tls.certificate, "/etc/tombolo/controller.crt");
+}
+
+TEST(ControllerConfigTest, EveryMistakeIsOneErrorWithItsPlace) {
+  const std::string text = shipped("controller.yaml");
+  const struct {
+    const char* from;
+    const char* to;
+    const char* says;
+  } cases[] = {
+      {"listen: 0.0.0.0:4600", "listen: 0.0.0.0:99999", "listen: '0.0.0.0:99999' is not HOST:PORT"},
+      {"key: /etc/tombolo/controller.key\n", "", "ca, certificate and key must be given together"},
+      {"profile: access-limited", "profile: none", "profile: "},
+      {"schedule: full", "schedule: none.yaml", "schedule: "},
+      {"bytes: 1G", "bytes: 1", "bytes: is less than one element"},
+      {"chunk: jumbo", "chunk: huge", "chunk: 'huge' is not one of standard, jumbo"},
+      {"multicast: on", "multicast: maybe", "multicast: 'maybe' is not one of"},
+      {"aggregation: edge", "aggregation: tree", "aggregation: 'tree' is not one of none, edge"},
+      {"deadline_s: 30", "deadline_s: 0", "deadline_s: must be from"},
+      {"state: /var/lib/tombolo/controller", "states: x", "states: unknown key"},
+  };
+  for (const auto& test : cases) {
+    SCOPED_TRACE(test.to);
+    const auto file =
+        parse_controller_config(change(text, test.from, test.to).text, kConfigs + "/controller.yaml");
+    ASSERT_FALSE(file.ok());
+    EXPECT_NE(file.error().message.find(test.says), std::string::npos) << file.error().message;
+    EXPECT_NE(file.error().message.find("controller.yaml:"), std::string::npos) << file.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace tombolo::control

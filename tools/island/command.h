@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace tombolo::tools {
+
+/// One line that drives an island.
+struct IslandCommand {
+  enum class Kind : std::uint8_t { kStatus, kStart, kCheck, kQuit };
+  Kind kind = Kind::kStatus;
+  std::uint32_t round = 0;  ///< Of kStart and kCheck.
+};
+
+/// Reads `status`, `start ROUND`, `check ROUND` or `quit`. Any bytes may be given.
+/// Errors: kInvalidInput, naming the line as far as it can be shown.
+Result<IslandCommand> parse_island_command(std::string_view line);
+
+}  // namespace tombolo::tools

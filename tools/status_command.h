@@ -1,0 +1,10 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tombolo::tools {
+
+/// Adds `tombolo status SOCKET`. The command's exit code is written to `exit_code`.
+void add_status_command(CLI::App& app, int& exit_code);
+
+}  // namespace tombolo::tools
