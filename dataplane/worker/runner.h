@@ -13,8 +13,9 @@ struct RunnerOptions {
   /// How long an idle worker sleeps at most; 0: never. A core of its own needs no sleep; workers that share
   /// cores must give them up.
   Nanoseconds idle_sleep_ns = 50 * kMicrosecond;
-  /// Polls in a row that find nothing before the worker sleeps.
-  std::uint32_t idle_polls = 64;
+  /// Polls in a row that find nothing before the worker sleeps: few, because with four ports and as many
+  /// lanes sixty of them take as long as the sleep, and leave nothing to those that share the core.
+  std::uint32_t idle_polls = 4;
 };
 
 /// Where a worker's time went, because a core that polls looks busy to everybody else. Written by the worker.

@@ -12,8 +12,9 @@ namespace tombolo::testbed {
 namespace {
 
 constexpr double kLeastIdle = 0.1;
-/// Short sleeps of many workers end at the same moments: some waiting for a core is usual on an idle machine.
-constexpr double kMostStalled = 0.25;
+/// Short sleeps of many workers end at the same moments, so some waiting for a core is usual. With nine edges
+/// on two cores, rounds took what the model says with up to 38 % of it, and twice as long with 57 %.
+constexpr double kMostStalled = 0.45;
 constexpr double kMostBusy = 0.9;
 /// user nice system idle iowait irq softirq steal: what follows is contained in these; proc(5).
 constexpr std::size_t kFields = 8;
