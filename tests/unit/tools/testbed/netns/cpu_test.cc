@@ -21,9 +21,9 @@ TEST(Cpu, JudgesByIdleTimeAndByTheWorkers) {
   EXPECT_FALSE(judge_cpu(before, {300, 2000}, {calm}).bound);
   EXPECT_DOUBLE_EQ(judge_cpu(before, {300, 2000}, {calm}).idle, 0.2);
   EXPECT_TRUE(judge_cpu(before, {190, 2000}, {calm}).bound);  // 9 % idle.
-  const WorkerReport starved{"B", 0, 4, 1, 5, 2.6};           // 26 % of 10 s without a core.
+  const WorkerReport starved{"B", 0, 4, 1, 5, 4.6};           // 46 % of 10 s without a core.
   EXPECT_TRUE(judge_cpu(before, {900, 2000}, {calm, starved}).bound);
-  EXPECT_NE(judge_cpu(before, {900, 2000}, {calm, starved}).reason.find("(B) did so 26.0 %"),
+  EXPECT_NE(judge_cpu(before, {900, 2000}, {calm, starved}).reason.find("(B) did so 46.0 %"),
             std::string::npos);
   const WorkerReport busy{"C", 0, 9.1, 0.5, 0.4, 0};
   EXPECT_TRUE(judge_cpu(before, {900, 2000}, {calm, busy}).bound);
