@@ -159,7 +159,8 @@ class Command(unittest.TestCase):
 
 class Basics(Command):
     def test_help_and_version(self):
-        for command in ([], ["schedule"], ["schedule", "evaluate"], ["testbed"], ["testbed", "run"], ["testbed", "up"]):
+        for command in ([], ["schedule"], ["schedule", "evaluate"], ["testbed"], ["testbed", "run"], ["testbed", "up"],
+                        ["check"], ["install"], ["status"], ["report"]):
             result = tombolo(*command, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""), command)
             self.assertIn("Usage", result.stdout)
@@ -338,6 +339,88 @@ class TestbedRun(Command):
                 result = tombolo("testbed", "run", CONFIGS / "topologies/nine-city.yaml", "--profile", "access-limited",
                                  "--schedule", path, "--scale", "0.0001")
                 self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+
+EDGE = """site: A
+topology: topology.yaml
+state: state
+memory: {hugepages: off, buffers: 4096, buffer_bytes: 8256, limit: 1Gi}
+controller: {address: "127.0.0.1:4600"}
+ports:
+  - {name: to-B, device: net_null0, address: 10.1.0.1/30, mtu: 9000}
+  - {name: access, device: net_null1, address: 10.2.0.1/30, mtu: 9000}
+links:
+  - {to: B, port: to-B, address: "10.1.0.2:4700", window: 4096}
+  - {island: A, port: access, address: "10.2.0.2:4700", window: 4096}
+"""
+CONTROLLER = """listen: 127.0.0.1:4600
+topology: topology.yaml
+profile: p
+scale: 0.0001
+bytes: 1G
+schedule: full
+chunk: jumbo
+state: controller
+"""
+
+
+class Check(Command):
+    def check(self, text, *options):
+        return tombolo("check", self.write("edge.yaml", text), *options)
+
+    def test_what_fits(self):
+        controller = self.write("controller.yaml", CONTROLLER)
+        edge = EDGE.replace("buffers: 4096", "buffers: 60000")
+        result = self.check(edge, "--controller", controller)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("packet and header buffers", result.stdout)
+        report = json.loads(self.check(edge, "--json", "-").stdout)
+        self.assertEqual(report["command"], "check")
+        self.assertGreaterEqual(report["memory_bytes"], 60000 * 9216)  # A buffer holds a jumbo frame.
+        self.assertEqual(report["memory_bytes"], sum(row["bytes"] for row in report["rows"]))
+
+    def test_what_does_not_fit_is_refused_by_name(self):
+        cases = {
+            "limit": (EDGE.replace("limit: 1Gi", "limit: 1Mi"), [], "memory"),
+            "machine": (EDGE.replace("buffers: 4096", "buffers: 16000000").replace(", limit: 1Gi", ""), [], "memory"),
+            "schedule": (EDGE, ["--controller", self.write("controller.yaml", CONTROLLER)], "memory.buffers"),
+            "window": (EDGE.replace("window: 4096}\n  - {i", "window: 64}\n  - {i"),
+                       ["--controller", self.write("controller.yaml", CONTROLLER)], "links[0].window"),
+        }
+        for case, (text, options, names) in cases.items():
+            with self.subTest(case):
+                result = self.check(text, *options)
+                self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+                self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+                self.assertIn(names, result.stderr)
+
+    def test_what_is_wrong_is_named_with_its_place(self):
+        for change, place in ((("site: A", "site: Z"), "edge.yaml:1: site"),
+                              (("window: 4096", "window: 5"), "edge.yaml:10: links[0].window"),
+                              (("port: to-B", "port: nowhere"), "edge.yaml:10: links[0].port")):
+            with self.subTest(place):
+                self.assertIn(place, self.expect_one_error(self.check(EDGE.replace(*change, 1)), place))
+
+    def test_a_device_that_is_not_there(self):
+        result = self.check(EDGE.replace("net_null0", '"net_af_packet0,iface=nowhere0"'))
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("port to-B", result.stderr)
+        self.assertIn("nowhere0", result.stderr)
+
+
+class Install(Command):
+    def test_nobody_listens(self):
+        for command in (["install", "full", "--controller", self.folder / "none.sock"],
+                        ["status", self.folder / "none.sock"]):
+            with self.subTest(command[0]):
+                result = tombolo(*command)
+                self.assertEqual(result.returncode, 1, result.stderr)
+                self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+                self.assertIn("none.sock", result.stderr)
+
+    def test_a_schedule_that_is_not_there(self):
+        error = self.expect_one_error(tombolo("install", self.folder / "none.yaml", "--controller", "x.sock"), "file")
+        self.assertIn("none.yaml", error)
 
 
 if __name__ == "__main__":
