@@ -86,9 +86,11 @@ bool Lane::advance_rounds(LaneEpoch& epoch, Nanoseconds now_ns) {
       if (round->window.complete()) end_round(epoch, island, *round, RoundOutcome::kComplete, now_ns);
     for (OpenRound* const round : point.expire(now_ns))
       end_round(epoch, island, *round, RoundOutcome::kDeadline, now_ns);
-    for (OpenRound* const round : point.open_rounds())
-      if ((round->window.missing() & epoch.lost_members(island, round->window.round())) != 0)
+    for (OpenRound* const round : point.open_rounds()) {
+      const std::uint64_t lost = epoch.lost_members(island, round->window.round());
+      if (lost != 0 && (round->window.missing() & lost) != 0)
         end_round(epoch, island, *round, RoundOutcome::kLost, now_ns);
+    }
     for (OpenRound* const round : point.advance())
       more = more || epoch.lost_members(island, round->window.round()) != 0;
     for (OpenRound* const round : point.open_rounds())
