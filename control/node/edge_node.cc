@@ -78,8 +78,7 @@ EdgeNode::~EdgeNode() {
 }
 
 Status EdgeNode::open_state() {
-  const EdgeMemory memory = edge_memory(file_);
-  if (auto fits = check_memory(file_, memory, available_memory(file_.hugepages)); !fits) return fits;
+  if (auto fits = check_memory(file_, memory_, available_memory(file_.hugepages)); !fits) return fits;
   auto folder = StateFolder::open(file_.state);
   if (!folder) return std::move(folder).error();
   state_ = std::make_unique<StateFolder>(std::move(folder).value());
@@ -92,17 +91,16 @@ Status EdgeNode::open_state() {
 }
 
 Status EdgeNode::start_dpdk() {
-  const EdgeMemory memory = edge_memory(file_);
   dataplane::EalOptions options;
   options.name = "tombolo-" + file_.site;
   options.workers = file_.workers;
   options.cpus = file_.cores;
   options.hugepages = hugepages_of(file_.hugepages);
-  options.memory_mb = memory.eal_mb;
+  options.memory_mb = memory_.eal_mb;
   for (const EdgePortConfig& port : file_.ports)
     if (dataplane::is_pci_address(port.device)) options.devices.push_back(port.device);
   if (auto started = dataplane::start_eal(options); !started) return started;
-  auto pool = dataplane::MbufPool::create(memory.pool);
+  auto pool = dataplane::MbufPool::create(memory_.pool);
   if (!pool) return std::move(pool).error();
   pool_ = std::move(pool).value();
   return ok_status();

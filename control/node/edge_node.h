@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "control/config/edge_config.h"
 #include "control/installed_edge.h"
+#include "control/node/edge_memory.h"
 #include "control/observe/edge_metrics.h"
 #include "control/observe/edge_sample.h"
 #include "control/observe/log_sink.h"
@@ -39,7 +40,8 @@ class EdgeNode {
   void run(const std::atomic<bool>& stop);
 
  private:
-  EdgeNode(const EdgeFile& file, LogSink log) : file_(file), log_(std::move(log)) {}
+  EdgeNode(const EdgeFile& file, LogSink log)
+      : file_(file), memory_(edge_memory(file)), log_(std::move(log)) {}
   Status open_state();
   Status start_dpdk();
   Status open_ports();
@@ -58,6 +60,7 @@ class EdgeNode {
                                             const dataplane::ProbeRequest& request);
 
   const EdgeFile file_;
+  const EdgeMemory memory_;
   const LogSink log_;
   MonotonicClock clock_;
   Nanoseconds started_ns_ = 0;

@@ -221,8 +221,10 @@ EdgeTotals Edge::totals() const {
       totals.copies += lane->replication().copies.get();
       totals.payload_bytes_saved += lane->replication().payload_bytes_saved.get();
       totals.repairs += counters.repairs_sent.get();
-      totals.rounds_complete += counters.rounds_complete.get();
-      totals.rounds_failed += counters.rounds_failed.get();
+      for (std::size_t i = 0; i < kRoundOutcomes; ++i) {
+        const bool complete = static_cast<wire::RoundOutcome>(i) == wire::RoundOutcome::kComplete;
+        (complete ? totals.rounds_complete : totals.rounds_failed) += counters.rounds_ended[i].get();
+      }
     }
   }
   return totals;

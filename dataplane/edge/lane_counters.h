@@ -57,9 +57,7 @@ struct LaneCounters {
   Counter contributions;  ///< Used: folded or forwarded.
   Counter folds;          ///< Chunks finished and sent to an island.
   Counter repairs_sent;
-  Counter rounds_complete;  ///< Rounds of local fold points, by outcome.
-  Counter rounds_failed;
-  std::array<Counter, kRoundOutcomes> rounds_ended;  ///< The same by wire::RoundOutcome.
+  std::array<Counter, kRoundOutcomes> rounds_ended;  ///< Of local fold points, by wire::RoundOutcome.
   DurationCounters round_durations;  ///< Of complete rounds, from the first contribution to the last result.
   std::array<LagCounters, kLagRanks> lags;  ///< By the contributor's rank.
   Counter highest_opened;                   ///< Highest round opened or granted here, plus one; 0: none.

@@ -134,7 +134,6 @@ void Lane::end_round(LaneEpoch& epoch, std::size_t island, OpenRound& round, Rou
     const multicast::Branch& branch = *epoch.table->forwarding.find(tree);
     epoch.grants.end(tree, number, LaneEpoch::child_of_island(branch, island), {outcome, missing});
   }
-  (failed ? counters_.rounds_failed : counters_.rounds_complete).add();
   counters_.rounds_ended[static_cast<std::size_t>(outcome)].add();
   if (!failed || outcome == RoundOutcome::kAbandoned) return;
   const LocalIsland& local = epoch.table->islands[island];
