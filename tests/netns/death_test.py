@@ -123,6 +123,8 @@ class Edges(Deaths):
         session = network.status(edge)["session"]
         there = self.wire(edge, "to-A")
         here = self.wire(neighbour, "to-D")
+        # A whole round, so that there are frames of every kind to replay, however early in the next one the edge dies.
+        self.rounds_are_exact(ALL, rounds=1)
         number = self.begin_round()
         network.kill_program(edge)
         reason = ("out of reach; missing rank 2", [D])

@@ -9,6 +9,7 @@ import threading
 _libc = ctypes.CDLL(None, use_errno=True)
 _CLONE_NEWNET = 0x40000000
 _PACKET_OUTGOING = 4
+_SO_RCVBUFFORCE = 33
 ETH_P_ALL = 3
 ETHERNET = 14
 IP_UDP = 28
@@ -42,7 +43,8 @@ class Wire:
     def __init__(self, namespace, interface):
         self.namespace, self.interface = namespace, interface
         self._socket = socket_in(namespace, socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
+        # Beyond the system's limit, which holds some twenty jumbo frames.
+        self._socket.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 8 << 20)
         self._socket.bind((interface, ETH_P_ALL))
         self.address = self._socket.getsockname()[4]
 
