@@ -75,9 +75,10 @@ Agent::Answers Agent::on_stage(const Stage& stage) {
   }
   if (staged_plan_) {
     // The hello tells a controller that has forgotten the staged epoch what to commit or abort first.
-    return {StageNack{stage.epoch,
-                      fmt::format("two epochs are live: {} runs, {} is staged", running, staged_epoch())},
-            hello()};
+    return {
+        StageNack{stage.epoch,
+                  fmt::format("two epochs are live: {} runs, {} is staged", running, staged_epoch()), true},
+        hello()};
   }
   return build(stage);
 }
@@ -87,8 +88,10 @@ Agent::Answers Agent::build(const Stage& stage) {
     return {StageNack{stage.epoch, fmt::format("the plan has no site {}", self_.site)}};
   }
   if (!dataplane_.can_stage()) {
-    return {StageNack{stage.epoch, fmt::format("two epochs are live: the one before {} has open rounds",
-                                               snapshot_.committed_epoch())}};
+    return {StageNack{
+        stage.epoch,
+        fmt::format("two epochs are live: the one before {} has open rounds", snapshot_.committed_epoch()),
+        true}};
   }
   if (Status staged = dataplane_.stage(*stage.plan); !staged.ok()) {
     return {StageNack{stage.epoch, staged.error().message}};

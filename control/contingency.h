@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -15,6 +16,7 @@ namespace tombolo::control {
 struct Nominal {
   schedule::Schedule schedule;
   schedule::CompileOptions options;  ///< Its epoch and losses are of no account.
+  std::string order{};  ///< The operator's order that it came from, as it is stored; empty: configuration.
 };
 
 /// The plan of `nominal` for what survives: without the lost links in the network and the lost islands in the

@@ -84,11 +84,13 @@ Status Controller::check_proposal(const schedule::EpochPlan* plan) const {
 }
 
 Result<Controller::Actions> Controller::propose(std::shared_ptr<const schedule::EpochPlan> plan,
-                                                Nanoseconds now_ns, std::uint32_t activation_margin) {
+                                                Nanoseconds now_ns, std::uint32_t activation_margin,
+                                                std::string order) {
   if (Status valid = check_proposal(plan.get()); !valid.ok()) return std::move(valid).error();
   state_.newest_epoch = plan->epoch;
   ++revision_;
   proposed_ = std::move(plan);
+  proposed_order_ = std::move(order);
   phase_ = Phase::kStaging;
   deadline_ns_ = now_ns + options_.stage_timeout_ns;
   activation_margin_ = activation_margin != 0 ? activation_margin : options_.activation_margin;
@@ -189,7 +191,7 @@ void Controller::on_message(EdgeView& edge, const StageAck& ack, Nanoseconds now
 
 void Controller::on_message(EdgeView& edge, const StageNack& nack, Nanoseconds now_ns, Actions& actions) {
   if (proposed_ && nack.epoch == proposed_->epoch) {
-    abort_change({EdgeProblem{edge.id, nack.reason}}, now_ns, actions);
+    abort_change({EdgeProblem{edge.id, nack.reason, nack.draining}}, now_ns, actions);
   } else if (nack.epoch == state_.committed_epoch() && edge.running_epoch < nack.epoch) {
     // The others run it, so it stays on offer; the pause lets the edge drain or be repaired.
     edge.refusal = nack.reason;
@@ -198,7 +200,7 @@ void Controller::on_message(EdgeView& edge, const StageNack& nack, Nanoseconds n
     const auto names_edge = [&edge](const EdgeProblem& each) { return each.edge.site == edge.id.site; };
     auto& problems = outcome_->problems;
     if (std::none_of(problems.begin(), problems.end(), names_edge))
-      problems.push_back({edge.id, nack.reason});
+      problems.push_back({edge.id, nack.reason, nack.draining});
   } else {
     ++counters_.unexpected;
   }
@@ -269,6 +271,7 @@ void Controller::decide(Nanoseconds now_ns, Actions& actions) {
     return abort_change(std::move(problems), now_ns, actions);
   }
   state_.plan = std::exchange(proposed_, nullptr);
+  state_.order = std::move(proposed_order_);
   state_.activating_round = static_cast<std::uint32_t>(activating);
   ++revision_;
   phase_ = Phase::kCommitting;

@@ -28,6 +28,7 @@ struct ControllerState {
   std::uint32_t newest_epoch = 0;                   ///< The highest number ever used, aborted ones included.
   std::shared_ptr<const schedule::EpochPlan> plan;  ///< The committed one; nullptr before the first.
   std::uint32_t activating_round = 0;
+  std::string order{};  ///< What the operator ordered that led to `plan`, in the caller's words.
 
   std::uint32_t committed_epoch() const { return plan ? plan->epoch : 0; }
 };
@@ -54,6 +55,7 @@ struct EdgeView {
 struct EdgeProblem {
   EdgeName edge;
   std::string reason;
+  bool draining = false;  ///< StageNack's.
 };
 
 /// How a proposed change ended.
@@ -107,9 +109,9 @@ class Controller {
 
   /// Starts the change to `plan`; `activation_margin` 0: that of the options. Errors: kUnavailable while a
   /// change is in progress, or when a newer controller rules; kInvalidInput for an epoch that is not newer
-  /// than every one used, or sites other than the edges'.
+  /// than every one used, or sites other than the edges'. `order` is kept with the plan once it is committed.
   Result<Actions> propose(std::shared_ptr<const schedule::EpochPlan> plan, Nanoseconds now_ns,
-                          std::uint32_t activation_margin = 0);
+                          std::uint32_t activation_margin = 0, std::string order = {});
 
   Actions receive(EdgeIdentity from, const ToController& message, Nanoseconds now_ns);
 
@@ -170,6 +172,7 @@ class Controller {
   std::vector<EdgeView> edges_;
   Phase phase_ = Phase::kIdle;
   std::shared_ptr<const schedule::EpochPlan> proposed_;  ///< While staging.
+  std::string proposed_order_;                           ///< Likewise.
   std::uint32_t activation_margin_ = 0;                  ///< Of the change in progress.
   Nanoseconds deadline_ns_ = kNever;
   bool superseded_ = false;

@@ -67,6 +67,7 @@ struct StageAck {
 struct StageNack {
   std::uint32_t epoch = 0;
   std::string reason;
+  bool draining = false;  ///< Two epochs are live: the same again may be taken once the older one has ended.
 };
 
 /// The edge runs `epoch`.

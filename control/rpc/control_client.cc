@@ -11,6 +11,8 @@
 #include <optional>
 #include <utility>
 
+#include "control/rpc/write_queue.h"
+
 namespace tombolo::control {
 namespace {
 
@@ -84,13 +86,8 @@ class ControlClient::Call final : public grpc::ClientBidiReactor<grpc::ByteBuffe
 
   void OnWriteDone(bool ok) override {
     const std::lock_guard lock(mutex_);
-    if (!ok || ended_ || waiting_.empty()) {
-      writing_ = false;
-      return;
-    }
-    outgoing_ = std::move(waiting_.front());
-    waiting_.pop_front();
-    StartWrite(&outgoing_);
+    writes_.end();
+    if (ok && !ended_) write_next();
   }
 
   void OnDone(const grpc::Status& status) override {
@@ -102,14 +99,8 @@ class ControlClient::Call final : public grpc::ClientBidiReactor<grpc::ByteBuffe
 
   bool send(grpc::ByteBuffer bytes) {
     const std::lock_guard lock(mutex_);
-    if (ended_ || waiting_.size() >= kMostWaiting) return false;
-    if (writing_) {
-      waiting_.push_back(std::move(bytes));
-      return true;
-    }
-    writing_ = true;
-    outgoing_ = std::move(bytes);
-    StartWrite(&outgoing_);
+    if (ended_ || !writes_.push(std::move(bytes))) return false;
+    write_next();
     return true;
   }
 
@@ -136,14 +127,17 @@ class ControlClient::Call final : public grpc::ClientBidiReactor<grpc::ByteBuffe
   }
 
  private:
+  /// Under the lock.
+  void write_next() {
+    if (const grpc::ByteBuffer* message = writes_.begin()) StartWrite(message);
+  }
+
   grpc::ClientContext context_;
   grpc::ByteBuffer incoming_;
   mutable std::mutex mutex_;  ///< Of what follows.
   std::condition_variable done_;
   std::deque<grpc::ByteBuffer> arrived_;
-  std::deque<grpc::ByteBuffer> waiting_;
-  grpc::ByteBuffer outgoing_;
-  bool writing_ = false;
+  WriteQueue writes_{kMostWaiting};
   bool admitted_ = false;
   bool ended_ = false;
   std::optional<grpc::Status> status_;

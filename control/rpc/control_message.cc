@@ -89,6 +89,7 @@ void write_body(const StageAck& ack, v1::EdgeMessage& message) {
 void write_body(const StageNack& nack, v1::EdgeMessage& message) {
   message.mutable_stage_nack()->set_epoch(nack.epoch);
   message.mutable_stage_nack()->set_reason(nack.reason.substr(0, kMaxReasonBytes));
+  message.mutable_stage_nack()->set_draining(nack.draining);
 }
 
 void write_body(const CommitAck& ack, v1::EdgeMessage& message) {
@@ -153,7 +154,8 @@ Result<FromEdge> read_from_edge(const grpc::ByteBuffer& bytes) {
     case v1::EdgeMessage::kStageNack:
       if (message.stage_nack().reason().size() > kMaxReasonBytes)
         return bad_field("stage_nack.reason", "is too long");
-      return FromEdge(StageNack{message.stage_nack().epoch(), printable(message.stage_nack().reason())});
+      return FromEdge(StageNack{message.stage_nack().epoch(), printable(message.stage_nack().reason()),
+                                message.stage_nack().draining()});
     case v1::EdgeMessage::kCommitAck:
       return FromEdge(CommitAck{message.commit_ack().epoch()});
     case v1::EdgeMessage::kAbortAck:

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 
-#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "base/check.h"
 #include "base/serial.h"
 #include "control/rpc/event_queue.h"
+#include "control/rpc/write_queue.h"
 
 namespace tombolo::control {
 namespace {
@@ -88,20 +88,14 @@ class ControlServer::Impl::Stream final : public Reactor {
 
   void OnWriteDone(bool ok) override {
     std::unique_lock lock(mutex_);
-    CHECK(writing_);
+    CHECK(writes_.writing());
+    writes_.end();
     if (!ok) ending_ = true;
     if (ending_) {
-      writing_ = false;
       lock.unlock();
       return Finish(status_);
     }
-    if (waiting_.empty()) {
-      writing_ = false;
-      return;
-    }
-    outgoing_ = std::move(waiting_.front());
-    waiting_.pop_front();
-    StartWrite(&outgoing_);
+    write_next();
   }
 
   void OnCancel() override { end(grpc::Status::CANCELLED); }
@@ -113,14 +107,8 @@ class ControlServer::Impl::Stream final : public Reactor {
   /// False if too much waits already.
   bool send(grpc::ByteBuffer bytes) {
     const std::lock_guard lock(mutex_);
-    if (ending_ || waiting_.size() >= kMostWaiting) return false;
-    if (writing_) {
-      waiting_.push_back(std::move(bytes));
-      return true;
-    }
-    writing_ = true;
-    outgoing_ = std::move(bytes);
-    StartWrite(&outgoing_);
+    if (ending_ || !writes_.push(std::move(bytes))) return false;
+    write_next();
     return true;
   }
 
@@ -131,7 +119,7 @@ class ControlServer::Impl::Stream final : public Reactor {
       if (ending_) return;
       ending_ = true;
       status_ = std::move(status);
-      if (writing_) return;
+      if (writes_.writing()) return;
     }
     Finish(status_);
   }
@@ -148,14 +136,17 @@ class ControlServer::Impl::Stream final : public Reactor {
   bool complained = false;           ///< One log line about bad messages is enough.
 
  private:
+  /// Under the lock.
+  void write_next() {
+    if (const grpc::ByteBuffer* message = writes_.begin()) StartWrite(message);
+  }
+
   Impl& server_;
   grpc::CallbackServerContext& context_;
   const std::string peer_;
   grpc::ByteBuffer incoming_;
   std::mutex mutex_;  ///< Of what follows.
-  std::deque<grpc::ByteBuffer> waiting_;
-  grpc::ByteBuffer outgoing_;
-  bool writing_ = false;
+  WriteQueue writes_{kMostWaiting};
   bool ending_ = false;
   grpc::Status status_;
 };

@@ -67,7 +67,6 @@ class ControllerService::Impl {
   void run();
   void on_event(const ServerEvent& event, Nanoseconds now_ns);
   void take_orders(Nanoseconds now_ns);
-  Result<Nominal> make_nominal(const InstallOrder& order) const;
   void after(const Controller::Actions& actions);
   bool store();
   Nanoseconds wait_ns(Nanoseconds now_ns) const;
@@ -111,8 +110,11 @@ Status ControllerService::Impl::start() {
   if (!stored) return std::move(stored).error();
   if (Status same = check_topology(*stored, config_.network); !same) return same;
   // A schedule that cannot be run is named now, not when the last edge has dialled.
-  if (auto plan = make_wanted_plan(config_.network, config_.nominal, {}, 1); !plan)
-    return std::move(plan).error();
+  auto nominal = resume_order(stored->order, config_.nominal, config_.network.islands);
+  if (!nominal) return std::move(nominal).error();
+  if (auto plan = make_wanted_plan(config_.network, *nominal, {}, 1); !plan) return std::move(plan).error();
+  if (!stored->order.empty() && nominal->order.empty())
+    log(LogLevel::kWarning, "order dropped", {{"reason", "the configuration has changed since"}});
   if (stored->plan) policy_.resume(*stored->plan);
   auto created = Controller::create(living_edges(config_.network, policy_.survivors()), config_.controller,
                                     std::move(stored).value());
@@ -121,7 +123,7 @@ Status ControllerService::Impl::start() {
   // The new term is on disk before anybody hears of it.
   if (Status saved = store_.save(controller_->state()); !saved) return saved;
   stored_revision_ = controller_->revision();
-  keeper_.emplace(config_.network, config_.nominal, config_.keeper, *controller_, policy_, log_);
+  keeper_.emplace(config_.network, std::move(nominal).value(), config_.keeper, *controller_, policy_, log_);
   auto server = ControlServer::start(config_.transport, config_.network.site_names, log_);
   if (!server) return std::move(server).error();
   server_ = std::move(server).value();
@@ -229,8 +231,9 @@ void ControllerService::Impl::take_orders(Nanoseconds now_ns) {
     orders.swap(waiting_);
   }
   for (Waiting& waiting : orders) {
-    auto nominal = fenced_ ? Result<Nominal>(Error{ErrorCode::kUnavailable, "a newer controller rules"})
-                           : make_nominal(waiting.order);
+    auto nominal =
+        fenced_ ? Result<Nominal>(Error{ErrorCode::kUnavailable, "a newer controller rules"})
+                : apply_order(keeper_->nominal(), waiting.order, config_.nominal, config_.network.islands);
     if (!nominal) {
       waiting.answer.set_value(std::move(nominal).error());
       continue;
@@ -240,27 +243,6 @@ void ControllerService::Impl::take_orders(Nanoseconds now_ns) {
       answers_.push_back([answer, ended = std::move(result)] { answer->set_value(ended); });
     });
   }
-}
-
-Result<Nominal> ControllerService::Impl::make_nominal(const InstallOrder& order) const {
-  Nominal nominal = keeper_->nominal();
-  nominal.options.multicast = order.multicast.value_or(nominal.options.multicast);
-  nominal.options.edge_aggregation = order.edge_aggregation.value_or(nominal.options.edge_aggregation);
-  const auto& islands = config_.network.islands;
-  if (!order.schedule_yaml.empty()) {
-    auto schedule = schedule::parse_schedule(order.schedule_yaml, "schedule", islands);
-    if (!schedule) return std::move(schedule).error();
-    nominal.schedule = std::move(schedule).value();
-  } else if (!order.schedule_name.empty()) {
-    // Any other name would be a file of this machine, which an operator elsewhere does not mean.
-    if (order.schedule_name != "full" && order.schedule_name != "grid")
-      return invalid_input(fmt::format("schedule '{}': must be full or grid, or the text of a schedule file",
-                                       order.schedule_name));
-    auto schedule = schedule::load_schedule(order.schedule_name, islands);
-    if (!schedule) return std::move(schedule).error();
-    nominal.schedule = std::move(schedule).value();
-  }
-  return nominal;
 }
 
 /// Stores first, sends afterwards; what is not sent is repeated by the controller's timer.

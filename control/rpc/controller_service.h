@@ -29,8 +29,9 @@ struct ControllerServiceConfig {
 /// a thread of its own.
 class ControllerService {
  public:
-  /// Goes on from the state folder: an epoch that is committed there stays, unless the configured schedule or
-  /// the survivors ask for another. Errors: those of StateFolder::open, ControllerStore::load,
+  /// Goes on from the state folder: an epoch that is committed there stays, unless the survivors ask for
+  /// another, or the configuration does, which an operator's order outlives until the configuration is
+  /// changed. Errors: those of StateFolder::open, ControllerStore::load,
   /// Controller::create, ControlServer::start and LocalServer::start; kInvalidInput when the stored epoch is
   /// of another topology, or when no plan of the configured schedule can be made.
   static Result<std::unique_ptr<ControllerService>> start(ControllerServiceConfig config, LogSink log);

@@ -13,8 +13,6 @@ namespace {
 
 /// After a loss the rounds that need what is lost fail: the sooner the new epoch begins, the better.
 constexpr std::uint32_t kMarginAfterLoss = 1;
-/// How an edge says that the epoch before the running one has open rounds (Agent, InstalledEdge).
-constexpr std::string_view kDraining = "two epochs are live";
 
 bool is_committed(const ChangeOutcome& outcome) {
   return outcome.kind == ChangeOutcome::Kind::kInstalled || outcome.kind == ChangeOutcome::Kind::kUnconfirmed;
@@ -22,9 +20,8 @@ bool is_committed(const ChangeOutcome& outcome) {
 
 bool only_draining(const ChangeOutcome& outcome) {
   return outcome.kind == ChangeOutcome::Kind::kAborted &&
-         std::all_of(outcome.problems.begin(), outcome.problems.end(), [](const EdgeProblem& problem) {
-           return problem.reason.find(kDraining) != std::string::npos;
-         });
+         std::all_of(outcome.problems.begin(), outcome.problems.end(),
+                     [](const EdgeProblem& problem) { return problem.draining; });
 }
 
 }  // namespace
@@ -130,7 +127,7 @@ Controller::Actions EpochKeeper::propose(const Nominal& nominal, Nanoseconds now
   const bool lost_something = running && (running->lost_links.size() < plan->lost_links.size() ||
                                           running->lost_ranks.size() < plan->lost_ranks.size());
   auto actions = controller_.propose(std::make_shared<const schedule::EpochPlan>(std::move(plan).value()),
-                                     now_ns, lost_something ? kMarginAfterLoss : 0);
+                                     now_ns, lost_something ? kMarginAfterLoss : 0, nominal.order);
   if (!actions) {
     if (order_) refuse_order(actions.error());
     set_trouble(actions.error().message);

@@ -102,12 +102,7 @@ Result<ChangeOutcome> ask_install(const std::string& socket_path, const InstallO
   grpc::ClientContext context;
   set_patience(context, patience_ns);
   v1::InstallRequest request;
-  if (!order.schedule_yaml.empty())
-    request.set_schedule_yaml(order.schedule_yaml);
-  else if (!order.schedule_name.empty())
-    request.set_name(order.schedule_name);
-  if (order.multicast) request.set_multicast(*order.multicast);
-  if (order.edge_aggregation) request.set_edge_aggregation(*order.edge_aggregation);
+  write_order(order, request);
   v1::InstallReply reply;
   const grpc::Status status =
       v1::Operator::NewStub(open_channel(socket_path))->Install(&context, request, &reply);

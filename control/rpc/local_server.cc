@@ -87,13 +87,7 @@ class ControllerDoor final : public v1::Operator::Service {
 
   grpc::Status Install(grpc::ServerContext*, const v1::InstallRequest* request,
                        v1::InstallReply* reply) override {
-    InstallOrder order{.schedule_name = request->name(),
-                       .schedule_yaml = request->schedule_yaml(),
-                       .multicast = std::nullopt,
-                       .edge_aggregation = std::nullopt};
-    if (request->has_multicast()) order.multicast = request->multicast();
-    if (request->has_edge_aggregation()) order.edge_aggregation = request->edge_aggregation();
-    const auto outcome = handlers_.install(order);
+    const auto outcome = handlers_.install(read_order(*request));
     if (!outcome) return to_grpc(outcome.error());
     reply->set_outcome(to_wire(outcome->kind));
     reply->set_epoch(outcome->epoch);

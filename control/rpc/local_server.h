@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "control/controller.h"
+#include "control/rpc/install_order.h"
 
 namespace tombolo::control {
 
@@ -19,14 +19,6 @@ struct ProbeResult {
   Nanoseconds least_rtt_ns = 0;
   std::uint64_t rate_bps = 0;  ///< 0: not measured.
   std::uint32_t answers = 0;   ///< Echoes that came back.
-};
-
-/// What an operator asks a controller to install.
-struct InstallOrder {
-  std::string schedule_name;  ///< "full" or "grid"; or
-  std::string schedule_yaml;  ///< the text of a schedule file; both empty: the schedule that is installed.
-  std::optional<bool> multicast;  ///< Nothing: as it is.
-  std::optional<bool> edge_aggregation;
 };
 
 /// The answers of an edge; called from threads of their own, and must return.

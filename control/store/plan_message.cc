@@ -211,6 +211,7 @@ std::string write_any_state(const State& state) {
   message.set_newest_epoch(state.newest_epoch);
   message.set_activating_round(state.activating_round);
   if (state.plan) write_plan(*state.plan, *message.mutable_plan());
+  if constexpr (std::is_same_v<State, ControllerState>) message.set_order(state.order);
   return message.SerializeAsString();
 }
 
@@ -234,6 +235,7 @@ Result<State> read_any_state(std::string_view bytes) {
   if (state.newest_epoch < state.committed_epoch())
     return invalid_input(fmt::format("state: newest_epoch: {} is before the plan's epoch {}",
                                      state.newest_epoch, state.committed_epoch()));
+  if constexpr (std::is_same_v<State, ControllerState>) state.order = message.order();
   return state;
 }
 

@@ -3,10 +3,23 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "control/rpc/install_order.h"
 #include "control/store/plan_message.h"
 #include "schedule/check_plan.h"
 #include "schedule/compile.h"
 #include "tests/fuzz/fuzz_target.h"
+
+namespace {
+
+tombolo::schedule::Network pair_of_sites() {
+  const auto topology = tombolo::schedule::parse_topology(
+      "sites: [{id: A}, {id: B}]\nlinks: [{a: A, b: B, rtt_ms: 1}]\n"
+      "profiles: {p: {core_gbps: 10, egress_gbps: 1, ingress_gbps: 1}}\n",
+      "pair");
+  return *tombolo::schedule::resolve(*topology, "p");
+}
+
+}  // namespace
 
 /// What an edge and a controller would read from their disks: the same bytes mean the same to both, and what
 /// is accepted comes back when it is written again.
@@ -21,10 +34,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     CHECK(snapshot.error().message.starts_with("state: "));
     return 0;
   }
+  if (const auto network = pair_of_sites(); !state->order.empty()) {
+    const auto nominal =
+        control::resume_order(state->order, {*schedule::full_schedule(network.islands), {}}, network.islands);
+    if (!nominal.ok()) CHECK(nominal.error().message.starts_with("stored order: "));
+  }
   if (snapshot->plan) CHECK(schedule::check_plan(*snapshot->plan).ok());
   CHECK(snapshot->newest_epoch >= snapshot->committed_epoch());
   const std::string written = control::write_state(*snapshot);
-  CHECK(written == control::write_state(*state));
+  auto without_order = *state;
+  without_order.order.clear();
+  CHECK(written == control::write_state(without_order));
+  CHECK(control::read_controller_state(control::write_state(*state))->order == state->order);
   const auto again = control::read_agent_snapshot(written);
   CHECK(again.ok());
   CHECK(again->term == snapshot->term && again->newest_epoch == snapshot->newest_epoch &&
@@ -34,12 +55,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 std::vector<std::string> tombolo::fuzz::seed_inputs() {
-  const auto topology = schedule::parse_topology(
-      "sites: [{id: A}, {id: B}]\nlinks: [{a: A, b: B, rtt_ms: 1}]\n"
-      "profiles: {p: {core_gbps: 10, egress_gbps: 1, ingress_gbps: 1}}\n",
-      "pair");
-  const auto network = schedule::resolve(*topology, "p");
-  auto plan = schedule::compile(*network, *schedule::full_schedule(network->islands),
+  const auto network = pair_of_sites();
+  const control::Nominal nominal{*schedule::full_schedule(network.islands), {}};
+  const auto ordered = control::apply_order(nominal,
+                                            {.schedule_name = "",
+                                             .schedule_yaml = "rounds: [[[A, B]]]",
+                                             .multicast = false,
+                                             .edge_aggregation = {}},
+                                            nominal, network.islands);
+  CHECK(ordered.ok());
+  auto plan = schedule::compile(network, nominal.schedule,
                                 {.job = 1,
                                  .epoch = 5,
                                  .chunk_elements = 64,
@@ -51,5 +76,7 @@ std::vector<std::string> tombolo::fuzz::seed_inputs() {
   return {control::write_state(
               control::AgentSnapshot{.term = 3, .newest_epoch = 4, .plan = nullptr, .activating_round = 0}),
           control::write_state(
-              control::AgentSnapshot{.term = 3, .newest_epoch = 6, .plan = shared, .activating_round = 9})};
+              control::AgentSnapshot{.term = 3, .newest_epoch = 6, .plan = shared, .activating_round = 9}),
+          control::write_state(control::ControllerState{
+              .term = 3, .newest_epoch = 6, .plan = shared, .activating_round = 9, .order = ordered->order})};
 }

@@ -48,6 +48,8 @@ TEST(ControlMessage, EveryMessageOfAnEdgeComesBack) {
   const auto nack = from_edge_and_back(StageNack{8, "arena too small"});
   EXPECT_EQ(nack.epoch, 8u);
   EXPECT_EQ(nack.reason, "arena too small");
+  EXPECT_FALSE(nack.draining);
+  EXPECT_TRUE(from_edge_and_back(StageNack{8, "two epochs are live", true}).draining);
   EXPECT_EQ(from_edge_and_back(CommitAck{9}).epoch, 9u);
   EXPECT_EQ(from_edge_and_back(AbortAck{10}).epoch, 10u);
   const LinkReport report{{{true, 0, false}, {false, 8, true}, {false, 65535, false}}};

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -314,6 +315,43 @@ TEST_F(Cities, TheOperatorsSocketInstallsAndTells) {
             std::string::npos)
       << bad.error().message;
   EXPECT_EQ(controller->status().newest_epoch, 2u);
+}
+
+TEST_F(Cities, AnOrderOutlivesTheControllerUntilTheConfigurationChanges) {
+  run_first_epoch();
+  ASSERT_TRUE(install(named("full")).ok());
+  const auto no_multicast = install(
+      {.schedule_name = "", .schedule_yaml = "", .multicast = false, .edge_aggregation = std::nullopt});
+  ASSERT_TRUE(no_multicast.ok()) << no_multicast.error().message;
+  ASSERT_TRUE(until([&] { return all_run(3); })) << book.all();
+  const auto comes_back = [&] {
+    controller.reset();
+    start_controller();
+    return until([&] {
+      const ControllerStatus status = controller->status();
+      return std::all_of(status.edges.begin(), status.edges.end(),
+                         [](const auto& edge) { return edge.connected; });
+    });
+  };
+  ASSERT_TRUE(comes_back()) << book.all();
+  EXPECT_EQ(controller->status().schedule, "full");
+  EXPECT_EQ(controller->status().newest_epoch, 3u) << "what runs is what is wanted";
+
+  // An epoch after a loss is still of that order.
+  kill_edge(kTyo);
+  ASSERT_TRUE(until([&] { return controller->status().epoch == 4; })) << book.all();
+  start_edge(kTyo);
+  ASSERT_TRUE(until([&] { return all_run(5); })) << book.all();
+  ASSERT_TRUE(comes_back()) << book.all();
+  EXPECT_EQ(controller->status().schedule, "full");
+  EXPECT_FALSE(plan_of(kAms).multicast);
+
+  nominal.options.edge_aggregation = false;
+  ASSERT_TRUE(comes_back()) << book.all();
+  ASSERT_TRUE(until([&] { return all_run(6); })) << book.all();
+  EXPECT_EQ(controller->status().schedule, "grid");
+  EXPECT_TRUE(plan_of(kAms).multicast);
+  EXPECT_FALSE(plan_of(kAms).edge_aggregation);
 }
 
 TEST_F(Cities, TheEndAnswersAnOrderThatWaits) {

@@ -208,6 +208,15 @@ TEST_F(KeeperTest, AnOrderDoesNotWaitForADrainForEver) {
   EXPECT_NE(to_string(**outcome_).find("two epochs are live"), std::string::npos);
 }
 
+TEST_F(KeeperTest, ARefusalInTheWordsOfADrainIsNone) {
+  pass(kSecond);
+  edges_[2]->dataplane.refusal = "two epochs are live";
+  order(full());
+  pass(kSecond);
+  ASSERT_TRUE(outcome_ && outcome_->ok());
+  EXPECT_EQ((*outcome_)->kind, Kind::kAborted);
+}
+
 TEST_F(KeeperTest, OneOrderAtATime) {
   pass(kSecond);
   order(full());
