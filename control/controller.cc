@@ -144,6 +144,7 @@ void Controller::on_hello(EdgeIdentity from, EdgeView& edge, const EdgeHello& he
     edge.session = hello.session;
   }
   edge.connected = true;
+  edge.dead = false;
   if (hello.newest_epoch > state_.newest_epoch) {
     state_.newest_epoch = hello.newest_epoch;
     ++revision_;
@@ -226,6 +227,20 @@ void Controller::disconnected(EdgeIdentity identity) {
   if (edge == nullptr || edge->session != identity.session) return;
   edge->connected = false;
   edge->resend_at_ns = kNever;
+}
+
+Controller::Actions Controller::died(schedule::SiteId site, Nanoseconds now_ns) {
+  Actions actions;
+  EdgeView* edge = find(site);
+  if (edge == nullptr || edge->connected || phase_ == Phase::kIdle || answered(*edge)) return actions;
+  edge->dead = true;
+  const bool only_dead_are_silent = std::all_of(
+      edges_.begin(), edges_.end(), [this](const EdgeView& each) { return each.dead || answered(each); });
+  if (phase_ == Phase::kStaging)
+    abort_change({EdgeProblem{edge->id, "died"}}, now_ns, actions);
+  else if (only_dead_are_silent)
+    finish(ChangeOutcome::Kind::kUnconfirmed, silent_edges());
+  return actions;
 }
 
 Controller::Actions Controller::on_timer(Nanoseconds now_ns) {
@@ -331,7 +346,7 @@ std::vector<EdgeProblem> Controller::silent_edges() const {
   for (const EdgeView& edge : edges_) {
     if (answered(edge)) continue;
     std::string reason = "no answer in time";
-    if (!edge.connected) reason = "not connected";
+    if (!edge.connected) reason = edge.dead ? "died" : "not connected";
     if (!edge.refusal.empty()) reason = edge.refusal;
     problems.push_back({edge.id, std::move(reason)});
   }

@@ -48,6 +48,7 @@ struct EdgeView {
   std::uint32_t unwanted_epoch = 0;        ///< It may hold this aborted one until it says that it does not.
   std::uint32_t highest_opened_round = 0;  ///< The highest of its ACKs to the change in progress.
   std::string refusal;  ///< Why it last refused the committed epoch; empty once it took it.
+  bool dead = false;    ///< So the survivors say; its next hello says otherwise.
   Nanoseconds resend_at_ns = kNever;
 };
 
@@ -118,6 +119,10 @@ class Controller {
   /// The stream of this life of an edge ended. Its part in a change stays open until the deadline: it may be
   /// back.
   void disconnected(EdgeIdentity edge);
+
+  /// The edge is known to be dead: a change does not wait for its answer any longer. One that is not decided
+  /// is aborted, one that is ends without its confirmation.
+  Actions died(schedule::SiteId site, Nanoseconds now_ns);
 
   /// To be called at next_timer_ns() or soon after.
   Actions on_timer(Nanoseconds now_ns);

@@ -60,7 +60,7 @@ Nanoseconds EpochKeeper::next_timer_ns() const {
 }
 
 Controller::Actions EpochKeeper::step(Nanoseconds now_ns) {
-  if (controller_.phase() != Controller::Phase::kIdle) return {};
+  if (controller_.phase() != Controller::Phase::kIdle) return let_go_of_the_dead(now_ns);
   if (std::exchange(under_way_, false) && controller_.outcome()) on_ended(*controller_.outcome(), now_ns);
   if (controller_.superseded()) {
     retry_at_ns_ = kNever;
@@ -83,6 +83,14 @@ Controller::Actions EpochKeeper::step(Nanoseconds now_ns) {
   // What has changed since the last attempt need not wait for its pause.
   if (proposed_for_ == policy_.survivors() && retry_at_ns_ != kNever && now_ns < retry_at_ns_) return {};
   return propose(nominal_, now_ns);
+}
+
+/// A change in progress does not wait for those who cannot answer; what follows it is the next turn's.
+Controller::Actions EpochKeeper::let_go_of_the_dead(Nanoseconds now_ns) {
+  Controller::Actions actions;
+  for (const schedule::SiteId site : policy_.survivors().dead_sites)
+    for (ControllerAction& action : controller_.died(site, now_ns)) actions.push_back(std::move(action));
+  return actions;
 }
 
 bool EpochKeeper::is_wanted_installed() const { return installed_for_ == policy_.survivors(); }

@@ -57,6 +57,7 @@ class EpochKeeper {
     Done done;
   };
 
+  Controller::Actions let_go_of_the_dead(Nanoseconds now_ns);
   bool all_connected();
   Controller::Actions propose(const Nominal& nominal, Nanoseconds now_ns);
   void sync_edges(const Survivors& survivors);

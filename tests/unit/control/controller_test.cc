@@ -117,6 +117,33 @@ TEST_F(ControllerTest, AProposalMayHaveAMarginOfItsOwn) {
   EXPECT_EQ(controller_->state().activating_round, 46u) << "the next one has that of the options again";
 }
 
+TEST_F(ControllerTest, AChangeDoesNotWaitForTheDead) {
+  connect();
+  install(1);
+  propose(2);
+  receive(0, StageAck{2, 5});
+  receive(1, StageAck{2, 5});
+  EXPECT_EQ(texts(controller_->died(2, now_ms_ * kMillisecond)), Texts{}) << "its stream says that it lives";
+  EXPECT_EQ(texts(controller_->died(9, now_ms_ * kMillisecond)), Texts{}) << "nobody's";
+  controller_->disconnected({2, kSession});
+  EXPECT_EQ(texts(controller_->died(2, now_ms_ * kMillisecond)), (Texts{"0: ABORT 2", "1: ABORT 2"}));
+  EXPECT_EQ(outcome(), "epoch 2 aborted: LON: died");
+
+  hello(2);
+  for (const schedule::SiteId site : kSites) receive(site, AbortAck{2});
+  propose(3);
+  for (const schedule::SiteId site : kSites) receive(site, StageAck{3, 5});
+  controller_->disconnected({2, kSession});
+  EXPECT_EQ(texts(controller_->died(2, now_ms_ * kMillisecond)), Texts{});
+  EXPECT_EQ(controller_->phase(), Controller::Phase::kCommitting) << "the living have not confirmed yet";
+  receive(0, CommitAck{3});
+  receive(1, CommitAck{3});
+  controller_->died(2, now_ms_ * kMillisecond);
+  EXPECT_EQ(controller_->phase(), Controller::Phase::kIdle);
+  EXPECT_EQ(controller_->outcome()->kind, Kind::kUnconfirmed);
+  EXPECT_NE(outcome().find("LON: died"), std::string::npos) << outcome();
+}
+
 TEST_F(ControllerTest, OneRefusalAbortsForAllAndNamesIt) {
   connect();
   install(1);

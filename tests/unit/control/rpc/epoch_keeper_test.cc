@@ -217,6 +217,28 @@ TEST_F(KeeperTest, ARefusalInTheWordsOfADrainIsNone) {
   EXPECT_EQ((*outcome_)->kind, Kind::kAborted);
 }
 
+TEST_F(KeeperTest, AnEdgeThatDiesDuringAChangeDoesNotHoldTheNextOne) {
+  constexpr schedule::SiteId kSeoul = 6;
+  const auto report_seoul = [&](bool up) {
+    for (schedule::SiteId site = 0; site < 9; ++site)
+      if (site != kSeoul) policy_.report(site, std::vector<LinkState>{{false, kSeoul, up}}, now_ns_);
+  };
+  report_seoul(true);
+  pass(kSecond);
+  // It gets no message any more and the stream ends; its neighbours notice a moment later.
+  edges_[kSeoul]->connected = false;
+  order(full());
+  pass(100 * kMillisecond);
+  EXPECT_EQ(controller_->phase(), Controller::Phase::kStaging);
+  controller_->disconnected({kSeoul, 1});
+  policy_.silent(kSeoul, now_ns_);
+  report_seoul(false);
+  // Long before the change would time out.
+  pass(3 * kSecond);
+  EXPECT_EQ(controller_->phase(), Controller::Phase::kIdle);
+  EXPECT_EQ(controller_->state().plan->lost_ranks, std::vector<schedule::Rank>{kSeoul});
+}
+
 TEST_F(KeeperTest, OneOrderAtATime) {
   pass(kSecond);
   order(full());
