@@ -1,4 +1,4 @@
-#include "tools/schedule_command.h"
+#include "tools/schedule/schedule_command.h"
 
 #include <gtest/gtest.h>
 
