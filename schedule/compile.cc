@@ -72,6 +72,26 @@ class Compiler {
   EpochPlan plan_;
 };
 
+/// Edges exchange directly, and every edge and link can do what the options say.
+Status check_runnable(const Network& network, const Schedule& schedule, const CompileOptions& options) {
+  const auto cannot = [](std::string what) { return Error{ErrorCode::kNotSupported, std::move(what)}; };
+  const auto denies = [](const std::vector<bool>& list) {
+    return std::find(list.begin(), list.end(), false) != list.end();
+  };
+  for (std::size_t r = 0; r < schedule.rounds.size(); ++r) {
+    const Round& round = schedule.rounds[r];
+    if (round.rest_s > 0) return cannot(fmt::format("round {}: edges cannot run a rest round yet", r));
+    for (const auto& mode : round.modes)
+      if (mode && mode->mode != Mode::kDirect)
+        return cannot(fmt::format("round {}: edges cannot run the mode {} yet", r, mode_name(mode->mode)));
+  }
+  if (options.multicast && (denies(network.site_replicates) || denies(network.link_multicast)))
+    return cannot("edges cannot yet replicate at some sites and links only: switch multicast off");
+  if (options.edge_aggregation && denies(network.site_aggregates))
+    return cannot("edges cannot yet aggregate at some sites only: set aggregation none");
+  return ok_status();
+}
+
 /// A Schedule from this folder's functions always passes; one that was put together elsewhere may not.
 Status check_schedule(const Schedule& schedule, std::size_t islands) {
   if (schedule.rounds.empty()) return invalid_input("the schedule has no rounds");
@@ -246,7 +266,8 @@ double update_wire_bytes(std::uint64_t update_bytes, std::uint32_t chunk_element
 }
 
 Result<EpochPlan> compile(const Network& network, const Schedule& schedule, const CompileOptions& options) {
-  for (const Status& valid : {check_options(options), check_schedule(schedule, network.islands.size())})
+  for (const Status& valid : {check_options(options), check_runnable(network, schedule, options),
+                              check_schedule(schedule, network.islands.size())})
     if (!valid) return Error(valid.error()).within("compile");
   auto plan = Compiler(network, options).run(schedule);
   if (!plan) return std::move(plan).error().within("compile");

@@ -39,7 +39,9 @@ double update_wire_bytes(std::uint64_t update_bytes, std::uint32_t chunk_element
 /// Turns a schedule into trees, rates and windows. A source's rate is kStreamShare of what the round model
 /// gives its clique with bytes on the wire, so no access or core link is filled beyond that share.
 /// The same input always gives the same plan. The plan passes check_plan.
-/// Errors: kInvalidInput, naming the option, or the number of trees if there are too many.
+/// Errors: kInvalidInput, naming the option, or the number of trees if there are too many; kNotSupported,
+/// naming what edges cannot run yet: the modes sharded and tree, rest rounds, capabilities that differ by
+/// site.
 Result<EpochPlan> compile(const Network& network, const Schedule& schedule, const CompileOptions& options);
 
 }  // namespace tombolo::schedule

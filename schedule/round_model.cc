@@ -1,5 +1,7 @@
 #include "schedule/round_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,129 +9,159 @@
 
 #include "base/check.h"
 #include "base/units.h"
+#include "schedule/mode_choice.h"
 
 namespace tombolo::schedule {
 namespace {
 
-constexpr double kSecondsPerNs = 1e-9;
-/// Resources whose times differ by less are equal; the first in order is named.
-constexpr double kTie = 1e-12;
+/// A resource this close to its capacity is a bottleneck; the first in order is named.
+constexpr double kFull = 1 - 1e-9;
 
-}  // namespace
-
-Result<RoundTime> RoundModel::time(const Round& round, double update_bytes) const {
-  if (capabilities_.aggregation == Aggregation::kTree)
-    return Error{ErrorCode::kNotSupported, "aggregation tree is not supported yet"};
-  if (capabilities_.family != Family::kDirect)
-    return Error{ErrorCode::kNotSupported, "only the family direct is supported yet"};
-  if (!(update_bytes > 0) || !std::isfinite(update_bytes))
-    return invalid_input("the update must be larger than 0 bytes");
-  CHECK(!round.cliques.empty());
-  for (const Clique& clique : round.cliques)
-    if (auto joined = check_joined(clique); !joined) return std::move(joined).error();
-
-  Uses uses(2 * network_.islands.size() + network_.links.size());
-  RoundTime result;
-  for (const Clique& clique : round.cliques) {
-    const std::uint64_t latency_ns = clique_latency_ns(clique);
-    result.latency_ns.push_back(latency_ns);
-    add_access_uses(clique, latency_ns, uses);
-    add_core_uses(clique, latency_ns, uses);
-  }
-
-  const double bits = update_bytes * static_cast<double>(kBitsPerByte);
-  for (std::size_t resource = 0; resource < uses.size(); ++resource) {
-    const double seconds = least_time(uses[resource], bits / capacity_bps(resource));
-    if (seconds <= result.seconds * (1 + kTie)) continue;
-    result.seconds = seconds;
-    result.bottleneck = resource_name(resource);
-    result.bottleneck_updates = 0;
-    for (const Use& use : uses[resource]) result.bottleneck_updates += use.updates;
+/// What the capabilities say of each site or link, or of all, where the network does not deny it.
+std::vector<bool> combined(std::size_t count, bool all, const std::vector<bool>& each,
+                           const std::vector<bool>& network) {
+  CHECK(each.empty() || each.size() == count);
+  CHECK(network.empty() || network.size() == count);
+  std::vector<bool> result(count, all);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!each.empty()) result[i] = each[i];
+    if (!network.empty() && !network[i]) result[i] = false;
   }
   return result;
 }
 
-/// The least time at which one resource carries what it must; `update_s` is the time that it takes for one
-/// update. 0 if nothing uses it.
-double RoundModel::least_time(const std::vector<Use>& uses, double update_s) {
-  double slowest_s = 0;  // The latest of the cliques, if each had the resource to itself.
-  double latest_s = 0;   // Largest latency of a clique that uses it.
-  double updates = 0;
-  for (const Use& use : uses) {
-    const double latency_s = static_cast<double>(use.latency_ns) * kSecondsPerNs;
-    slowest_s = std::max(slowest_s, latency_s + use.updates * update_s);
-    latest_s = std::max(latest_s, latency_s);
-    updates += use.updates;
+}  // namespace
+
+RoundModel::RoundModel(const Network& network, const Routes& routes, Capabilities capabilities)
+    : network_(network), routes_(routes), capabilities_(std::move(capabilities)) {
+  const std::size_t sites = network.site_names.size();
+  site_replicates_ =
+      combined(sites, capabilities_.multicast, capabilities_.site_replicates, network.site_replicates);
+  site_aggregates_ = combined(sites, capabilities_.aggregation != Aggregation::kNone,
+                              capabilities_.site_aggregates, network.site_aggregates);
+  for (const Island& island : network.islands)
+    capacities_bps_.push_back(static_cast<double>(network.egress_bps[island.site]));
+  for (const Island& island : network.islands)
+    capacities_bps_.push_back(static_cast<double>(network.ingress_bps[island.site]));
+  for (const DirectedLink& link : network.links)
+    capacities_bps_.push_back(static_cast<double>(link.capacity_bps));
+  find_multicast_routes(combined(network.links.size(), capabilities_.multicast, capabilities_.link_multicast,
+                                 network.link_multicast));
+}
+
+void RoundModel::find_multicast_routes(const std::vector<bool>& link_multicast) {
+  if (std::find(link_multicast.begin(), link_multicast.end(), false) == link_multicast.end()) return;
+  const std::size_t sites = network_.site_names.size();
+  multicast_route_.assign(sites * sites, false);
+  std::vector<SiteId> order(sites);
+  for (std::size_t i = 0; i < sites; ++i) {
+    const SiteId source = static_cast<SiteId>(i);
+    std::iota(order.begin(), order.end(), SiteId{0});
+    // Parents before children; sites that are not reached come last.
+    std::sort(order.begin(), order.end(), [&](SiteId a, SiteId b) {
+      return routes_.latency_ns(source, a) < routes_.latency_ns(source, b);
+    });
+    multicast_route_[i * sites + i] = true;
+    for (const SiteId at : order)
+      if (at != source && routes_.reaches(source, at))
+        multicast_route_[i * sites + at] = multicast_route_[i * sites + routes_.parent(source, at)] &&
+                                           link_multicast[routes_.link_into(source, at)];
   }
-  if (uses.size() <= 1) return slowest_s;
-  // The load falls as the time grows. At `low` it is at least the capacity, since one clique alone fills it;
-  // at `high` at most, since there every T - L_C is at least updates * update_s. Halving ends when no double
-  // lies between the two.
-  double low = slowest_s;
-  double high = latest_s + updates * update_s;
-  for (double middle = std::midpoint(low, high); middle > low && middle < high;
-       middle = std::midpoint(low, high)) {
-    double load = 0;
-    for (const Use& use : uses)
-      load += use.updates * update_s / (middle - static_cast<double>(use.latency_ns) * kSecondsPerNs);
-    (load > 1 ? low : high) = middle;
+}
+
+Result<RoundTime> RoundModel::time(const Round& round, double update_bytes) const {
+  if (auto valid = check_round(round, update_bytes); !valid) return std::move(valid).error();
+  RoundTime result;
+  if (round.cliques.empty()) {
+    result.seconds = round.rest_s;
+    return result;
   }
-  return high;
+  const std::vector<double> update_s = update_seconds(update_bytes);
+  std::vector<std::vector<CliqueMode>> modes;
+  std::vector<std::vector<CliqueLoad>> loads;
+  for (std::size_t i = 0; i < round.cliques.size(); ++i) {
+    const bool given = !round.modes.empty() && round.modes[i];
+    modes.push_back(given ? std::vector{*round.modes[i]} : allowed_modes(round.cliques[i]));
+    loads.emplace_back();
+    for (CliqueMode& mode : modes.back()) {
+      if (mode.mode == Mode::kTree && mode.root == kCentralRoot) mode.root = *central_root(round.cliques[i]);
+      loads.back().push_back(load(round.cliques[i], mode));
+    }
+  }
+  const std::vector<std::span<const CliqueLoad>> options(loads.begin(), loads.end());
+  const ModeChoice choice = choose_modes(options, update_s);
+  result.seconds = choice.seconds;
+  result.modes_proven = choice.proven;
+  std::vector<const CliqueLoad*> chosen;
+  for (std::size_t i = 0; i < round.cliques.size(); ++i) {
+    result.modes.push_back(modes[i][choice.picks[i]]);
+    result.latency_ns.push_back(latency_ns(round.cliques[i], result.modes.back()));
+    chosen.push_back(&loads[i][choice.picks[i]]);
+  }
+  name_bottleneck(chosen, update_s, result);
+  return result;
+}
+
+/// Everything that time() refuses.
+Status RoundModel::check_round(const Round& round, double update_bytes) const {
+  if (!(update_bytes > 0) || !std::isfinite(update_bytes))
+    return invalid_input("the update must be larger than 0 bytes");
+  if (round.cliques.empty() && !(round.rest_s > 0 && std::isfinite(round.rest_s)))
+    return invalid_input("a round without cliques must say how long it rests, above 0 s");
+  CHECK(round.modes.empty() || round.modes.size() == round.cliques.size());
+  for (std::size_t i = 0; i < round.cliques.size(); ++i) {
+    const Clique& clique = round.cliques[i];
+    if (auto joined = check_joined(clique); !joined) return joined;
+    if (round.modes.empty() || !round.modes[i] || round.modes[i]->mode != Mode::kTree) continue;
+    const std::string name = "the clique of island " + network_.islands[clique.front()].id;
+    if (capabilities_.aggregation != Aggregation::kTree)
+      return invalid_input(name + ": mode tree needs aggregation tree");
+    const SiteId root = round.modes[i]->root;
+    if (root == kCentralRoot ? !central_root(clique) : root >= site_aggregates_.size() || !aggregates(root))
+      return invalid_input(name + ": mode tree needs a root that aggregates");
+    if (root != kCentralRoot &&
+        !(routes_.reaches(root, site(clique.front())) && routes_.reaches(site(clique.front()), root)))
+      return invalid_input(name + ": there is no way to the root " + network_.site_names[root]);
+  }
+  return ok_status();
+}
+
+/// The first resource that is full at the round's time.
+void RoundModel::name_bottleneck(std::span<const CliqueLoad* const> cliques, std::span<const double> update_s,
+                                 RoundTime& time) const {
+  struct Sum {
+    double utilisation = 0;
+    double updates = 0;
+  };
+  std::map<std::uint32_t, Sum> sums;
+  for (const CliqueLoad* const clique : cliques)
+    for (const ResourceLoad& load : clique->loads) {
+      Sum& sum = sums[load.resource];
+      sum.updates += load.updates;
+      sum.utilisation += load.updates * update_s[load.resource] / (time.seconds - clique->latency_s);
+    }
+  for (const auto& [resource, sum] : sums) {
+    if (sum.utilisation < kFull) continue;
+    time.bottleneck = resource_name(resource);
+    time.bottleneck_updates = sum.updates;
+    return;
+  }
+}
+
+std::vector<double> RoundModel::update_seconds(double update_bytes) const {
+  std::vector<double> seconds;
+  for (const double capacity : capacities_bps_)
+    seconds.push_back(update_bytes * static_cast<double>(kBitsPerByte) / capacity);
+  return seconds;
 }
 
 Status RoundModel::check_joined(const Clique& clique) const {
   for (const Rank a : clique)
-    for (const Rank b : clique) {
-      const Island& from = network_.islands[a];
-      const Island& to = network_.islands[b];
-      if (!routes_.reaches(from.site, to.site))
-        return invalid_input("there is no way from island " + from.id + " to island " + to.id);
-    }
-  return ok_status();
-}
-
-std::uint64_t RoundModel::clique_latency_ns(const Clique& clique) const {
-  std::uint64_t latency_ns = 0;
-  for (const Rank a : clique)
     for (const Rank b : clique)
-      latency_ns =
-          std::max(latency_ns, routes_.latency_ns(network_.islands[a].site, network_.islands[b].site));
-  return latency_ns;
-}
-
-void RoundModel::add_access_uses(const Clique& clique, std::uint64_t latency_ns, Uses& uses) const {
-  const double others = static_cast<double>(clique.size() - 1);
-  const double sent = capabilities_.multicast ? 1 : others;
-  const double received = capabilities_.aggregation == Aggregation::kEdge ? 1 : others;
-  for (const Rank rank : clique) {
-    uses[rank].push_back({sent, latency_ns});
-    uses[network_.islands.size() + rank].push_back({received, latency_ns});
-  }
-}
-
-void RoundModel::add_core_uses(const Clique& clique, std::uint64_t latency_ns, Uses& uses) const {
-  std::map<std::uint32_t, double> updates_by_link;
-  for (const Rank source_rank : clique) {
-    const SiteId source = network_.islands[source_rank].site;
-    std::vector<bool> in_tree(network_.site_names.size(), false);
-    for (const Rank rank : clique) {
-      for (SiteId site = network_.islands[rank].site; site != source; site = routes_.parent(source, site)) {
-        if (capabilities_.multicast && in_tree[site]) break;
-        in_tree[site] = true;
-        updates_by_link[routes_.link_into(source, site)] += 1;
-      }
-    }
-  }
-  for (const auto& [link, updates] : updates_by_link)
-    uses[2 * network_.islands.size() + link].push_back({updates, latency_ns});
-}
-
-double RoundModel::capacity_bps(std::size_t resource) const {
-  const std::size_t ranks = network_.islands.size();
-  if (resource < ranks) return static_cast<double>(network_.egress_bps[network_.islands[resource].site]);
-  if (resource < 2 * ranks)
-    return static_cast<double>(network_.ingress_bps[network_.islands[resource - ranks].site]);
-  return static_cast<double>(network_.links[resource - 2 * ranks].capacity_bps);
+      if (!routes_.reaches(site(a), site(b)))
+        return invalid_input("there is no way from island " + network_.islands[a].id + " to island " +
+                             network_.islands[b].id);
+  return ok_status();
 }
 
 std::string RoundModel::resource_name(std::size_t resource) const {

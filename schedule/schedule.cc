@@ -63,6 +63,11 @@ Schedule read_schedule(const YamlValue& document, std::string_view file_name, co
 
 }  // namespace
 
+std::string_view mode_name(Mode mode) {
+  constexpr std::array<std::string_view, 3> kNames{"direct", "sharded", "tree"};
+  return kNames[static_cast<std::size_t>(mode)];
+}
+
 Result<Schedule> full_schedule(const std::vector<Island>& islands) {
   if (islands.size() < 2 || islands.size() > kMaxCliqueMembers)
     return invalid_input(fmt::format("schedule full: needs 2 to {} islands, the topology has {}",

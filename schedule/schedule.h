@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,9 +19,30 @@ inline constexpr std::size_t kMaxRounds = 4096;
 /// Members in ascending rank, at least two.
 using Clique = std::vector<Rank>;
 
-/// Disjoint cliques; an island in none of them rests. At least one clique.
+/// How a clique exchanges: every member's update to every other (direct); shards to the member that sums
+/// them, and the sums back to all (sharded: reduce-scatter, then all-gather); or partials up a shared tree
+/// whose root's result comes back down (tree).
+enum class Mode : std::uint8_t { kDirect, kSharded, kTree };
+/// "direct", "sharded" or "tree": the word in files and reports.
+std::string_view mode_name(Mode mode);
+
+/// As a tree's root: the site of least radius, which the model finds.
+inline constexpr SiteId kCentralRoot = 0xffff;
+
+struct CliqueMode {
+  Mode mode = Mode::kDirect;
+  SiteId root = kCentralRoot;  ///< Only for kTree.
+
+  friend bool operator==(const CliqueMode&, const CliqueMode&) = default;
+};
+
+/// Disjoint cliques; an island in none of them rests. At least one clique, or none and a duration: then all
+/// islands rest (they train on their own).
 struct Round {
   std::vector<Clique> cliques;
+  /// By clique, or empty. What is not said here is chosen by whoever runs or prices the round.
+  std::vector<std::optional<CliqueMode>> modes{};
+  double rest_s = 0;  ///< Only of a round without cliques: how long it lasts; above 0.
 };
 
 /// A period of rounds.

@@ -76,6 +76,10 @@ struct Network {
   std::vector<std::uint64_t> egress_bps;   ///< By SiteId: of each island there; 0 at a site without capacity.
   std::vector<std::uint64_t> ingress_bps;  ///< By SiteId, likewise.
   std::vector<DirectedLink> links;         ///< 2 i is Topology::links[i] from a to b, 2 i + 1 from b to a.
+  /// What this network cannot do, whatever is asked of it; empty: nothing is denied.
+  std::vector<bool> site_replicates{};  ///< By SiteId.
+  std::vector<bool> site_aggregates{};  ///< By SiteId.
+  std::vector<bool> link_multicast{};   ///< By index in `links`.
 };
 
 /// Reads the text of a topology file; `file_name` is only for messages. Any bytes may be given.

@@ -4,7 +4,7 @@
 #include "tools/cli.h"
 #include "tools/install_command.h"
 #include "tools/report_command.h"
-#include "tools/schedule_command.h"
+#include "tools/schedule/schedule_command.h"
 #include "tools/status_command.h"
 #include "tools/testbed_command.h"
 

@@ -248,5 +248,38 @@ TEST(Compile, RefusesSchedulesThatDoNotFit) {
   }
 }
 
+TEST(Compile, NamesWhatEdgesCannotRunYet) {
+  const Network network = shipped_network("three-site.yaml", "even");
+  const auto refused = [](const Network& with, const Schedule& schedule, const char* named) {
+    const auto plan = compile(with, schedule, options(true, true));
+    ASSERT_FALSE(plan.ok()) << named;
+    EXPECT_EQ(plan.error().code, ErrorCode::kNotSupported);
+    EXPECT_NE(plan.error().message.find(named), std::string::npos) << plan.error().message;
+  };
+  Schedule schedule = *full_schedule(network.islands);
+  schedule.rounds.push_back(schedule.rounds[0]);
+  schedule.rounds[1].modes = {CliqueMode{Mode::kSharded}};
+  refused(network, schedule, "round 1: edges cannot run the mode sharded");
+  schedule.rounds[1].modes = {CliqueMode{Mode::kTree, 1}};
+  refused(network, schedule, "round 1: edges cannot run the mode tree");
+  schedule.rounds[1].modes = {CliqueMode{Mode::kDirect}};
+  EXPECT_TRUE(compile(network, schedule, options(true, true)).ok());
+  Round rest;
+  rest.rest_s = 1;
+  schedule.rounds[1] = rest;
+  refused(network, schedule, "round 1: edges cannot run a rest");
+
+  schedule.rounds.resize(1);
+  Network mixed = network;
+  mixed.link_multicast.assign(network.links.size(), true);
+  mixed.link_multicast[2] = false;
+  refused(mixed, schedule, "switch multicast off");
+  EXPECT_TRUE(compile(mixed, schedule, options(false, true)).ok());
+  mixed = network;
+  mixed.site_aggregates = {true, false, true};
+  refused(mixed, schedule, "set aggregation none");
+  EXPECT_TRUE(compile(mixed, schedule, options(true, false)).ok());
+}
+
 }  // namespace
 }  // namespace tombolo::schedule

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -160,20 +161,39 @@ TEST(RoundModel, FillsExactlyTheBottleneckOnRandomNetworks) {
   }
 }
 
-TEST(RoundModel, SaysWhatItCannotDoYet) {
+TEST(RoundModel, RefusesWhatHasNoTime) {
   const Network network = shipped_network("three-site.yaml", "even");
   const Routes routes(network);
   const Round full = full_schedule(network.islands)->rounds[0];
-  for (const Capabilities with : {Capabilities{true, Aggregation::kTree, Family::kDirect},
-                                  Capabilities{true, Aggregation::kEdge, Family::kSharded},
-                                  Capabilities{true, Aggregation::kEdge, Family::kBest}}) {
-    const auto time = RoundModel(network, routes, with).time(full, 1e9);
-    ASSERT_FALSE(time.ok());
-    EXPECT_EQ(time.error().code, ErrorCode::kNotSupported);
+  const RoundModel model(network, routes, {});
+  for (const double bytes : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    const auto time = model.time(full, bytes);
+    ASSERT_FALSE(time.ok()) << bytes;
+    EXPECT_EQ(time.error().code, ErrorCode::kInvalidInput);
   }
-  const auto empty = RoundModel(network, routes, {}).time(full, 0);
-  ASSERT_FALSE(empty.ok());
-  EXPECT_EQ(empty.error().code, ErrorCode::kInvalidInput);
+  EXPECT_FALSE(model.time(Round{}, 1e9).ok());
+  const auto refused = [&](const RoundModel& with, CliqueMode mode, const char* named) {
+    Round round = full;
+    round.modes = {mode};
+    const auto time = with.time(round, 1e9);
+    ASSERT_FALSE(time.ok());
+    EXPECT_NE(time.error().message.find(named), std::string::npos) << time.error().message;
+  };
+  refused(model, {Mode::kTree}, "needs aggregation tree");
+  const RoundModel tree(network, routes,
+                        {true, Aggregation::kTree, Family::kDirect, {}, {false, true, true}});
+  refused(tree, {Mode::kTree, 0}, "root that aggregates");
+  refused(tree, {Mode::kTree, 17}, "root that aggregates");
+}
+
+TEST(RoundModel, ARestTakesItsDuration) {
+  const Network network = shipped_network("three-site.yaml", "even");
+  Round rest;
+  rest.rest_s = 2.5;
+  const RoundTime time = time_of(network, rest, {});
+  EXPECT_EQ(time.seconds, 2.5);
+  EXPECT_EQ(time.bottleneck, "");
+  EXPECT_TRUE(time.modes.empty());
 }
 
 }  // namespace

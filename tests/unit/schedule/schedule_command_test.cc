@@ -1,4 +1,4 @@
-#include "tools/schedule_command.h"
+#include "tools/schedule/schedule_command.h"
 
 #include <gtest/gtest.h>
 
@@ -78,9 +78,9 @@ TEST(ScheduleCommand, ExitCodes) {
     return evaluate(all, "topologies/three-site.yaml");
   };
   EXPECT_EQ(with({}).exit_code, kExitOk);
-  EXPECT_EQ(with({"--aggregation", "tree"}).exit_code, kExitNotSupported);
-  EXPECT_EQ(with({"--family", "sharded"}).exit_code, kExitNotSupported);
-  EXPECT_EQ(with({"--family", "best"}).exit_code, kExitNotSupported);
+  EXPECT_EQ(with({"--aggregation", "tree"}).exit_code, kExitOk);
+  EXPECT_EQ(with({"--family", "sharded"}).exit_code, kExitOk);
+  EXPECT_EQ(with({"--family", "best"}).exit_code, kExitOk);
   EXPECT_EQ(with({"--multicast", "maybe"}).exit_code, -1);
   EXPECT_EQ(with({"--aggregation", "some"}).exit_code, -1);
   const Outcome unwritable = with({"--json", "/nonexistent/report.json"});

@@ -4,8 +4,8 @@
 
 namespace tombolo::tools {
 
-/// Adds `schedule evaluate`. When it runs it prints its report and sets `exit_code`; both must outlive
-/// the parsing.
+/// Adds the command `schedule` with its verbs. A verb that runs prints its report and sets `exit_code`; both
+/// must outlive the parsing.
 void add_schedule_command(CLI::App& app, int& exit_code);
 
 }  // namespace tombolo::tools

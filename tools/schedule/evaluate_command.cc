@@ -1,49 +1,33 @@
-#include "tools/schedule_command.h"
+#include "tools/schedule/evaluate_command.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/units.h"
 #include "schedule/mixing.h"
 #include "schedule/round_model.h"
 #include "schedule/routes.h"
 #include "schedule/schedule.h"
-#include "schedule/topology.h"
 #include "tools/cli.h"
+#include "tools/schedule/network_options.h"
 
 namespace tombolo::tools {
 namespace {
 
-using schedule::Aggregation;
-using schedule::Family;
-
-const std::map<std::string, Aggregation> kAggregations{
-    {"none", Aggregation::kNone}, {"edge", Aggregation::kEdge}, {"tree", Aggregation::kTree}};
-const std::map<std::string, Family> kFamilies{
-    {"direct", Family::kDirect}, {"sharded", Family::kSharded}, {"best", Family::kBest}};
-
 /// The command line of `schedule evaluate`, as written.
 struct EvaluateOptions {
-  std::string topology;
-  std::string profile;
+  NetworkOptions network;
   std::string schedule;
-  std::string bytes;
-  bool multicast = true;
-  std::string aggregation = "edge";
-  std::string family = "direct";
   std::string json;
 };
 
 struct Evaluation {
-  schedule::Network network;
+  NetworkInput input;
   schedule::Schedule schedule;
-  std::uint64_t update_bytes = 0;
   std::vector<schedule::RoundTime> times;
   double cycle_s = 0;
   schedule::Mixing mixing;
@@ -51,52 +35,37 @@ struct Evaluation {
 
 Result<Evaluation> evaluate(const EvaluateOptions& options) {
   Evaluation result;
-  const auto bytes = parse_bytes(options.bytes);
-  if (!bytes) return Error(bytes.error()).within("--bytes");
-  result.update_bytes = *bytes;
-  const auto topology = schedule::load_topology(options.topology);
-  if (!topology) return topology.error();
-  auto network = schedule::resolve(*topology, options.profile);
-  if (!network) return Error(network.error()).within("--profile");
-  result.network = std::move(*network);
-  auto chosen = schedule::load_schedule(options.schedule, result.network.islands);
+  auto input = load_network(options.network);
+  if (!input) return input.error();
+  result.input = std::move(*input);
+  const schedule::Network& network = result.input.network;
+  auto chosen = schedule::load_schedule(options.schedule, network.islands);
   if (!chosen) return chosen.error();
   result.schedule = std::move(*chosen);
 
-  const schedule::Routes routes(result.network);
-  const schedule::RoundModel model(
-      result.network, routes,
-      {options.multicast, kAggregations.at(options.aggregation), kFamilies.at(options.family)});
+  const schedule::Routes routes(network);
+  const schedule::RoundModel model(network, routes, result.input.capabilities);
   std::vector<double> seconds;
   for (const schedule::Round& round : result.schedule.rounds) {
-    auto time = model.time(round, static_cast<double>(result.update_bytes));
+    auto time = model.time(round, static_cast<double>(result.input.update_bytes));
     if (!time) return time.error();
     seconds.push_back(time->seconds);
     result.cycle_s += time->seconds;
     result.times.push_back(std::move(*time));
   }
-  auto mixing = schedule::measure_mixing(result.schedule, seconds, result.network.islands.size());
+  auto mixing = schedule::measure_mixing(result.schedule, seconds, network.islands.size());
   if (!mixing) return mixing.error();
   result.mixing = *mixing;
   return result;
 }
 
-std::vector<std::string> island_names(const schedule::Clique& clique, const schedule::Network& network) {
-  std::vector<std::string> names;
-  for (const schedule::Rank rank : clique) names.push_back(network.islands[rank].id);
-  return names;
-}
-
 void print_table(const EvaluateOptions& options, const Evaluation& result) {
-  fmt::print("{}, profile {}, schedule {}, {} per island, multicast {}, aggregation {}, family {}\n\n",
-             result.network.name.empty() ? options.topology : result.network.name, options.profile,
-             result.schedule.name, format_bytes(result.update_bytes), options.multicast ? "on" : "off",
-             options.aggregation, options.family);
+  fmt::print("{}, schedule {}\n\n", describe_network(options.network, result.input), result.schedule.name);
   fmt::print("{:>5}  {:>12}  {:<20}  {:>7}  {}\n", "round", "time", "bottleneck", "updates", "cliques");
   for (std::size_t r = 0; r < result.times.size(); ++r) {
     std::string cliques;
     for (const schedule::Clique& clique : result.schedule.rounds[r].cliques)
-      cliques += fmt::format("{{{}}}", fmt::join(island_names(clique, result.network), ","));
+      cliques += fmt::format("{{{}}}", fmt::join(island_names(clique, result.input.network), ","));
     const schedule::RoundTime& time = result.times[r];
     fmt::print("{:>5}  {:>10.6f} s  {:<20}  {:>7}  {}\n", r, time.seconds, time.bottleneck,
                time.bottleneck_updates, cliques);
@@ -111,13 +80,8 @@ void print_table(const EvaluateOptions& options, const Evaluation& result) {
 
 nlohmann::ordered_json make_report(const EvaluateOptions& options, const Evaluation& result) {
   nlohmann::ordered_json report = start_report("schedule evaluate");
-  report["topology"] = result.network.name;
-  report["profile"] = options.profile;
+  report_network(options.network, result.input, report);
   report["schedule"] = result.schedule.name;
-  report["update_bytes"] = result.update_bytes;
-  report["multicast"] = options.multicast;
-  report["aggregation"] = options.aggregation;
-  report["family"] = options.family;
   // JSON has no infinity: null says that the schedule never joins all islands.
   if (std::isfinite(result.mixing.disagreement_s))
     report["disagreement_s"] = result.mixing.disagreement_s;
@@ -130,7 +94,7 @@ nlohmann::ordered_json make_report(const EvaluateOptions& options, const Evaluat
     nlohmann::ordered_json round;
     round["cliques"] = nlohmann::ordered_json::array();
     for (const schedule::Clique& clique : result.schedule.rounds[r].cliques)
-      round["cliques"].push_back(island_names(clique, result.network));
+      round["cliques"].push_back(island_names(clique, result.input.network));
     round["time_s"] = result.times[r].seconds;
     round["bottleneck"] = {{"resource", result.times[r].bottleneck},
                            {"load", result.times[r].bottleneck_updates}};
@@ -149,24 +113,12 @@ int run_evaluate(const EvaluateOptions& options) {
 
 }  // namespace
 
-void add_schedule_command(CLI::App& app, int& exit_code) {
-  CLI::App* const group = app.add_subcommand("schedule", "Schedules: which islands meet in which round");
-  group->require_subcommand(1);
+void add_schedule_evaluate(CLI::App& schedule, int& exit_code) {
   CLI::App* const command =
-      group->add_subcommand("evaluate", "Round times, bottlenecks and disagreement of a schedule");
+      schedule.add_subcommand("evaluate", "Round times, bottlenecks and disagreement of a schedule");
   const auto options = std::make_shared<EvaluateOptions>();
-  command->add_option("topology", options->topology, "Topology file")->required()->type_name("TOPOLOGY");
-  command->add_option("--profile", options->profile, "Capacities: a profile of the topology file")
-      ->required();
+  add_network_options(*command, options->network);
   command->add_option("--schedule", options->schedule, "full, grid or a schedule file")->required();
-  command->add_option("--bytes", options->bytes, "Size of an update: 1G, 10M, 64Ki")->required();
-  add_on_off(*command, "--multicast", options->multicast, "Edges replicate");
-  command->add_option("--aggregation", options->aggregation, "Where updates are summed: none, edge or tree")
-      ->check(CLI::IsMember(kAggregations))
-      ->capture_default_str();
-  command->add_option("--family", options->family, "How a clique exchanges: direct, sharded or best")
-      ->check(CLI::IsMember(kFamilies))
-      ->capture_default_str();
   add_json(*command, options->json);
   command->callback([options, &exit_code] { exit_code = run_evaluate(*options); });
 }

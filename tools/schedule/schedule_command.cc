@@ -1,0 +1,13 @@
+#include "tools/schedule/schedule_command.h"
+
+#include "tools/schedule/evaluate_command.h"
+
+namespace tombolo::tools {
+
+void add_schedule_command(CLI::App& app, int& exit_code) {
+  CLI::App* const schedule = app.add_subcommand("schedule", "Schedules: which islands meet in which round");
+  schedule->require_subcommand(1);
+  add_schedule_evaluate(*schedule, exit_code);
+}
+
+}  // namespace tombolo::tools
