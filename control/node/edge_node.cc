@@ -259,7 +259,8 @@ EdgeSample EdgeNode::sample() const {
   for (std::size_t i = 0; i < ports_.size(); ++i) surroundings.ports.push_back(sample_port(i));
   surroundings.pools.push_back(
       {"packets", pool_->buffers(), pool_->in_use(), pool_->high_water(), pool_->empties()});
-  surroundings.pools.push_back({"headers", pool_->headers(), pool_->headers_in_use(), 0, 0});
+  surroundings.pools.push_back({"headers", pool_->headers(), pool_->headers_in_use(),
+                                pool_->headers_high_water(), pool_->header_empties()});
   for (const auto& runner : runners_) surroundings.times.push_back(sample_times(*runner));
   EdgeSample sample = take_sample(*edge_, names_, std::move(surroundings), clock_.now_ns());
   sample.uptime_ns = clock_.now_ns() - started_ns_;

@@ -122,10 +122,14 @@ class DpdkPort final : public Port {
   const HeldLink* rx_link() const { return rx_link_.get(); }
 
  private:
+  /// How often the pool's high water marks are looked at.
+  static constexpr Nanoseconds kSampleInterval = 10 * kMillisecond;
+
   /// What one worker writes.
   struct alignas(64) Queue {
     std::uint32_t index = 0;
-    bool has_more = false;  ///< The last burst was full.
+    bool has_more = false;      ///< The last burst was full.
+    Nanoseconds sample_ns = 0;  ///< When to look at the pool again, with a burst's headers in hand.
     DpdkPortCounters counters;
   };
   /// The part of a burst that is being sent, and what becomes of its packets.

@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::uint32_t kEchoPerCall = kBurst;
 constexpr std::size_t kAsksPerCall = 4;
-constexpr Nanoseconds kSampleInterval = 10 * kMillisecond;
 
 std::span<std::byte> bytes_of(rte_mbuf* frame) {
   return {rte_pktmbuf_mtod(frame, std::byte*), rte_pktmbuf_data_len(frame)};

@@ -54,6 +54,11 @@ std::size_t DpdkPort::transmit_burst(Queue& queue, std::span<TxPacket> packets, 
     }
     if (outcome[seen] == FrameDrop::kNone) origin[built++] = static_cast<std::uint8_t>(seen);
   }
+  // Most drivers give headers back within their call, so only here are those of a burst seen to be out.
+  if (built > 0 && now_ns >= queue.sample_ns) {
+    pool_.sample();
+    queue.sample_ns = now_ns + kSampleInterval;
+  }
   const std::size_t sent = hand_over(queue, std::span(frames).first(built), now_ns);
   if (sent < built) refusal = FrameDrop::kTxFull;
   const std::size_t gone = sent < built ? origin[sent] : seen;

@@ -50,6 +50,13 @@ constexpr std::uint64_t mempool_bytes(std::uint64_t objects, std::uint64_t bytes
   return objects * (stride + 2 * sizeof(void*)) + (1U << 20);
 }
 
+/// Several workers may find a new mark at a time: the highest stays.
+void raise(std::atomic<std::uint64_t>& mark, std::uint64_t now) {
+  std::uint64_t seen = mark.load(std::memory_order_relaxed);
+  while (now > seen && !mark.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
+  }
+}
+
 // lint: set-up, runs before the first packet
 Status check(const MbufPoolOptions& options) {
   for (const std::uint32_t count : {options.buffers, options.headers})
@@ -138,10 +145,8 @@ void MbufPool::recycle(Buffer* buffer) {
 std::uint64_t MbufPool::in_use() const { return rte_mempool_in_use_count(mempool_); }
 
 void MbufPool::sample() {
-  const std::uint64_t now = in_use();
-  std::uint64_t seen = high_water();
-  while (now > seen && !high_water_.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
-  }
+  raise(high_water_, in_use());
+  raise(headers_high_water_, headers_in_use());
 }
 
 std::uint64_t MbufPool::memory_bytes(const MbufPoolOptions& options) {
@@ -151,7 +156,14 @@ std::uint64_t MbufPool::memory_bytes(const MbufPoolOptions& options) {
 
 std::uint64_t MbufPool::headers_in_use() const { return rte_mempool_in_use_count(headers_); }
 
-rte_mbuf* MbufPool::allocate_header() { return rte_pktmbuf_alloc(headers_); }
+rte_mbuf* MbufPool::allocate_header() {
+  rte_mbuf* const header = rte_pktmbuf_alloc(headers_);
+  if (header == nullptr) {
+    header_empties_.fetch_add(1, std::memory_order_relaxed);
+    headers_high_water_.store(options_.headers, std::memory_order_relaxed);
+  }
+  return header;
+}
 
 rte_mbuf* MbufPool::mbuf_of(Buffer* buffer) { return reinterpret_cast<rte_mbuf*>(buffer) - 1; }
 

@@ -57,7 +57,7 @@ class MbufPool final : public BufferPool {
   std::uint64_t high_water() const { return high_water_.load(std::memory_order_relaxed); }
   /// Calls of allocate() that found nothing. Devices count theirs themselves.
   std::uint64_t empties() const { return empties_.load(std::memory_order_relaxed); }
-  /// Raises the high water mark if there is more in use now; some hundred nanoseconds.
+  /// Raises the high water marks if there is more in use now; some hundred nanoseconds.
   void sample();
 
   /// What a pool takes of EalOptions::memory_mb, in bytes; rounded up generously.
@@ -66,6 +66,9 @@ class MbufPool final : public BufferPool {
   /// Header buffers that are on their way out.
   std::uint64_t headers_in_use() const;
   std::uint32_t headers() const { return options_.headers; }
+  /// Of the header buffers, as high_water() and empties() are of the others.
+  std::uint64_t headers_high_water() const { return headers_high_water_.load(std::memory_order_relaxed); }
+  std::uint64_t header_empties() const { return header_empties_.load(std::memory_order_relaxed); }
 
   // For the port.
   rte_mempool* mempool() const { return mempool_; }
@@ -85,6 +88,8 @@ class MbufPool final : public BufferPool {
   rte_mempool* const headers_;
   alignas(64) std::atomic<std::uint64_t> high_water_{0};
   std::atomic<std::uint64_t> empties_{0};
+  std::atomic<std::uint64_t> headers_high_water_{0};
+  std::atomic<std::uint64_t> header_empties_{0};
 };
 
 }  // namespace tombolo::dataplane

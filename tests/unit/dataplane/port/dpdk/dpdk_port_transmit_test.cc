@@ -224,6 +224,18 @@ TEST_F(PortTransmitTest, WithoutHeaderBuffersTheRestStaysAndWhatWasBuiltLeaves) 
   for (rte_mbuf* const header : taken) rte_pktmbuf_free(header);
 }
 
+TEST_F(PortTransmitTest, HeadersThatTheDeviceGivesBackAtOnceAreSeenAllTheSame) {
+  DpdkPortConfig config = config_a();
+  config.device = "net_null_headers";
+  auto port = open(config);
+  ASSERT_NE(port, nullptr);
+  std::vector<TxPacket> burst;
+  for (std::uint32_t i = 0; i < 7; ++i) burst.push_back(packet_to_b(i, 0));
+  ASSERT_EQ(port->transmit(0, burst, 0), 7U);
+  EXPECT_EQ(pool_->headers_in_use(), 0U);
+  EXPECT_EQ(pool_->headers_high_water(), 7U);
+}
+
 TEST_F(PortTransmitTest, ADroppedPacketBehindTheFirstUnsentIsNotCountedTwice) {
   auto port = open(config_a());
   std::vector<rte_mbuf*> taken;

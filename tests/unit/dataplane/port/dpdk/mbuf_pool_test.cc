@@ -63,6 +63,25 @@ TEST(MbufPool, AFrameOnItsWayKeepsABufferThatWasRecycled) {
   EXPECT_TRUE(buffer);
 }
 
+TEST(MbufPool, HeadersHaveMarksOfTheirOwn) {
+  auto pool = std::move(MbufPool::create({16, kStandardFrameBytes, 8})).value();
+  std::vector<rte_mbuf*> headers;
+  for (int i = 0; i < 5; ++i) headers.push_back(pool->allocate_header());
+  pool->sample();
+  for (rte_mbuf* const header : headers) rte_pktmbuf_free(header);
+  pool->sample();
+  EXPECT_EQ(pool->headers_in_use(), 0U);
+  EXPECT_EQ(pool->headers_high_water(), 5U);
+  EXPECT_EQ(pool->header_empties(), 0U);
+  EXPECT_EQ(pool->high_water(), 0U);
+  headers.clear();
+  while (rte_mbuf* const header = pool->allocate_header()) headers.push_back(header);
+  EXPECT_EQ(headers.size(), 8U);
+  EXPECT_EQ(pool->headers_high_water(), 8U);
+  EXPECT_EQ(pool->header_empties(), 1U);
+  for (rte_mbuf* const header : headers) rte_pktmbuf_free(header);
+}
+
 TEST(MbufPool, RefusesWhatIsOutOfRangeOrTooMuch) {
   for (const MbufPoolOptions& options :
        {MbufPoolOptions{0, 2048, 1}, {1, 2048, 0}, {1, 106, 1}, {1, 16385, 1}, {1U << 25, 2048, 1}})
