@@ -11,6 +11,7 @@
 #include "dataplane/port/dpdk/device_check.h"
 #include "dataplane/port/dpdk/eal.h"
 #include "dataplane/port/dpdk/eal_log.h"
+#include "dataplane/port/dpdk/packet_filter.h"
 
 namespace tombolo::dataplane {
 namespace {
@@ -50,6 +51,7 @@ Result<Device> Device::open(const DeviceOptions& options) {
       return std::move(status).error().within(name->name);
     if (Status status = device.attach(options.device, name->name); !status.ok())
       return std::move(status).error().within(name->name);
+    if (name->driver.rfind("net_af_packet", 0) == 0) ignore_outgoing(name->argument("iface"));
   } else if (name->is_pci()) {
     // Found at EAL's start, but its driver or its MTU may not fit.
     if (Status status = check_device(*name, options.mtu, options.queues); !status.ok())

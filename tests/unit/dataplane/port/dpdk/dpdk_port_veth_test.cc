@@ -178,6 +178,32 @@ TEST_F(PortVethTest, AGroupArrivesAndTheInterfaceIsLeftAsItWas) {
   EXPECT_FALSE(run("ip link show tv1 | grep PROMISC"));
 }
 
+TEST_F(PortVethTest, WhatOthersSendOutOfItsInterfaceIsNotTakenForAnArrival) {
+  // With known neighbours neither asks for the other.
+  DpdkPortConfig config = on_interface(config_a(), "tv0", false);
+  config.neighbours[0].mac = kMacB;
+  auto a = open(config);
+  config = on_interface(config_b(), "tv1", false);
+  config.neighbours[0].mac = kMacA;
+  auto b = open(config);
+  ASSERT_TRUE(a != nullptr && b != nullptr);
+  // The kernel asks on tv0 for a host that is not there.
+  ASSERT_TRUE(run("ip addr add 10.9.9.1/24 dev tv0"));
+  const int udp = ::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  sockaddr_in remote{};
+  remote.sin_family = AF_INET;
+  remote.sin_addr.s_addr = htonl(0x0a090902);
+  remote.sin_port = htons(9);
+  EXPECT_EQ(::sendto(udp, "?", 1, 0, reinterpret_cast<const sockaddr*>(&remote), sizeof remote), 1);
+  ::close(udp);
+  ASSERT_TRUE(poll_until([&] {
+    receive(*b, 0);
+    return b->counters().rx_frames.get() > 0;
+  }));
+  receive(*a, 0);
+  EXPECT_EQ(a->counters().rx_frames.get(), 0U);
+}
+
 TEST_F(PortVethTest, AnswersThePingCommand) {
   if (!run("ping -V")) GTEST_SKIP() << "no ping command (package iputils-ping)";
   ASSERT_TRUE(run("ip addr add 10.0.0.2/24 dev tv1"));
