@@ -14,7 +14,6 @@
 #include "control/observe/status_json.h"
 #include "control/store/state_store.h"
 #include "dataplane/port/dpdk/eal.h"
-#include "dataplane/port/dpdk/eal_arguments.h"
 
 namespace tombolo::control {
 namespace {
@@ -97,8 +96,7 @@ Status EdgeNode::start_dpdk() {
   options.cpus = file_.cores;
   options.hugepages = hugepages_of(file_.hugepages);
   options.memory_mb = memory_.eal_mb;
-  for (const EdgePortConfig& port : file_.ports)
-    if (dataplane::is_pci_address(port.device)) options.devices.push_back(port.device);
+  for (const EdgePortConfig& port : file_.ports) options.devices.push_back(port.device);
   if (auto started = dataplane::start_eal(options); !started) return started;
   auto pool = dataplane::MbufPool::create(memory_.pool);
   if (!pool) return std::move(pool).error();
@@ -197,6 +195,7 @@ void EdgeNode::run(const std::atomic<bool>& stop) {
   while (!stop.load(std::memory_order_relaxed)) {
     const Nanoseconds now_ns = clock_.now_ns();
     agent_->poll(now_ns);
+    for (const auto& port : ports_) port->tend(now_ns);
     log_changes();
     if (now_ns >= sample_ns) {
       pool_->sample();

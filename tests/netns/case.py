@@ -73,6 +73,14 @@ class Case(unittest.TestCase):
                     self.assertEqual(event["epoch"], epoch, event)
                 self.assertEqual(island.check(number)["exact"], True, name)
 
+    @staticmethod
+    def is_steady(status):
+        """Everything is up, and the controller wants nothing else than what runs."""
+        return (status["phase"] == "idle" and status["trouble"] == "" and
+                status["dead_sites"] == status["lost_islands"] == status["lost_links"] == [] and
+                all(edge["connected"] and edge["links_down"] == [] and edge["running_epoch"] == status["epoch"]
+                    for edge in status["edges"]))
+
     def wait_for_epoch(self, least, what, condition=lambda status: True):
         """Waits until the controller runs an epoch that late and its status fits; returns the status."""
         controller = self.network.info["controller"]

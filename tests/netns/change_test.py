@@ -34,14 +34,6 @@ class Changes(case.Case):
         states = [self.network.status(edge)["epochs"] for edge in self.network.info["edges"]]
         return all((state["newest"], state["older"]) == (epoch, 0) for state in states)
 
-    @staticmethod
-    def is_steady(status):
-        """Everything is up, and the controller wants nothing else than what runs."""
-        return (status["phase"] == "idle" and status["trouble"] == "" and
-                status["dead_sites"] == status["lost_islands"] == status["lost_links"] == [] and
-                all(edge["connected"] and edge["links_down"] == [] and edge["running_epoch"] == status["epoch"]
-                    for edge in status["edges"]))
-
     def test_ten_changes_one_after_another(self):
         self.bring_up(case.LINE, "--schedule", "full", *SCALE, "--deadline", "20")
         full, pairs = self.write("all.yaml", FULL), self.write("pairs.yaml", PAIRS)

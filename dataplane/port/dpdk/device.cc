@@ -5,12 +5,14 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 
+#include <thread>
 #include <utility>
 
 #include "dataplane/port/dpdk/big_endian.h"
 #include "dataplane/port/dpdk/device_check.h"
 #include "dataplane/port/dpdk/eal.h"
 #include "dataplane/port/dpdk/eal_log.h"
+#include "dataplane/port/dpdk/memif_socket.h"
 #include "dataplane/port/dpdk/packet_filter.h"
 
 namespace tombolo::dataplane {
@@ -49,8 +51,10 @@ Result<Device> Device::open(const DeviceOptions& options) {
     device.port_ = kNoPort;
     if (Status status = check_device(*name, options.mtu, options.queues); !status.ok())
       return std::move(status).error().within(name->name);
+    remove_dead_memif_socket(*name);
     if (Status status = device.attach(options.device, name->name); !status.ok())
       return std::move(status).error().within(name->name);
+    if (is_memif_client(*name)) device.gates_ = std::vector<Gate>(options.queues);
     if (name->driver.rfind("net_af_packet", 0) == 0) ignore_outgoing(name->argument("iface"));
   } else if (name->is_pci()) {
     // Found at EAL's start, but its driver or its MTU may not fit.
@@ -94,8 +98,14 @@ Status Device::configure(const DeviceOptions& options, bool is_pci) {
   if (const int error = rte_eth_dev_configure(port_, queues, queues, &conf); error != 0)
     return refused("cannot be configured", error);
   if (Status status = set_up_queues(options); !status.ok()) return status;
-  if (const int error = rte_eth_dev_start(port_); error != 0) return refused("does not start", error);
-  is_started_ = true;
+  if (joins()) {
+    for (Gate& gate : gates_) gate.is_held.test_and_set(std::memory_order_relaxed);
+    rejoin();
+  } else if (const int error = rte_eth_dev_start(port_); error != 0) {
+    return refused("does not start", error);
+  } else {
+    is_started_ = true;
+  }
   // Not all devices have the mode; those without take everything anyway.
   is_promiscuous_ = options.is_promiscuous && rte_eth_promiscuous_enable(port_) == 0;
   rte_ether_addr address{};
@@ -141,6 +151,7 @@ Device& Device::operator=(Device&& other) noexcept {
   mac_ = other.mac_;
   name_ = std::move(other.name_);
   driver_ = std::move(other.driver_);
+  gates_ = std::move(other.gates_);
   return *this;
 }
 
@@ -158,12 +169,38 @@ void Device::close() {
   port_ = kNoPort;
 }
 
+void Device::rejoin() {
+  if (!joins() || is_up()) return;
+  if (is_started_) {
+    for (Gate& gate : gates_)
+      while (gate.is_held.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    rte_eth_dev_stop(port_);
+  }
+  // Fails while nobody listens: the gates stay shut.
+  is_started_ = rte_eth_dev_start(port_) == 0;
+  if (is_started_)
+    for (Gate& gate : gates_) gate.is_held.clear(std::memory_order_release);
+  take_dpdk_log();
+}
+
 std::uint16_t Device::receive(std::uint32_t queue, rte_mbuf** frames, std::uint16_t count) {
-  return rte_eth_rx_burst(port_, static_cast<std::uint16_t>(queue), frames, count);
+  const auto index = static_cast<std::uint16_t>(queue);
+  if (gates_.empty()) return rte_eth_rx_burst(port_, index, frames, count);
+  std::atomic_flag& gate = gates_[queue].is_held;
+  if (gate.test_and_set(std::memory_order_acquire)) return 0;
+  const std::uint16_t received = rte_eth_rx_burst(port_, index, frames, count);
+  gate.clear(std::memory_order_release);
+  return received;
 }
 
 std::uint16_t Device::transmit(std::uint32_t queue, rte_mbuf** frames, std::uint16_t count) {
-  return rte_eth_tx_burst(port_, static_cast<std::uint16_t>(queue), frames, count);
+  const auto index = static_cast<std::uint16_t>(queue);
+  if (gates_.empty()) return rte_eth_tx_burst(port_, index, frames, count);
+  std::atomic_flag& gate = gates_[queue].is_held;
+  if (gate.test_and_set(std::memory_order_acquire)) return 0;
+  const std::uint16_t sent = rte_eth_tx_burst(port_, index, frames, count);
+  gate.clear(std::memory_order_release);
+  return sent;
 }
 
 bool Device::is_up() const {

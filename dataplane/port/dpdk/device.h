@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "dataplane/port/dpdk/frame.h"
@@ -41,7 +43,8 @@ class Device {
   Device(Device&& other) noexcept;
   Device& operator=(Device&& other) noexcept;
 
-  /// A burst in, a burst out; the frames sent are the device's.
+  /// A burst in, a burst out; the frames sent are the device's. Nothing goes while the device waits for its
+  /// other end.
   std::uint16_t receive(std::uint32_t queue, rte_mbuf** frames, std::uint16_t count);
   std::uint16_t transmit(std::uint32_t queue, rte_mbuf** frames, std::uint16_t count);
 
@@ -50,11 +53,22 @@ class Device {
   /// Whether a frame may be sent in several pieces.
   bool takes_chains() const { return takes_chains_; }
   bool is_up() const;
+  /// Whether it is the end of a memif that joins the other: opened, but without traffic, while the other is
+  /// away.
+  bool joins() const { return !gates_.empty(); }
+  /// For such a device that is not up, from one thread beside the workers': tries to join anew.
+  void rejoin();
   DeviceStats stats() const;
   const std::string& driver() const { return driver_; }
 
  private:
   static constexpr std::uint16_t kNoPort = 0xffff;
+
+  /// Held by a queue's worker for the length of a burst, and by rejoin() while the device does not run. One
+  /// that is held is not waited for by a worker: it has no traffic.
+  struct alignas(64) Gate {
+    std::atomic_flag is_held;
+  };
 
   Status attach(const std::string& device, const std::string& name);
   Status configure(const DeviceOptions& options, bool is_pci);
@@ -69,6 +83,7 @@ class Device {
   Mac mac_ = 0;
   std::string name_;
   std::string driver_;
+  std::vector<Gate> gates_;  ///< By queue; none for a device that always runs.
 };
 
 }  // namespace tombolo::dataplane

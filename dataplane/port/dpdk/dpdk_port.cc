@@ -119,6 +119,16 @@ Nanoseconds DpdkPort::next_due_ns(std::uint32_t index) const {
   return std::min({due_ns, neighbours_->next_due_ns(), probe_.next_due_ns()});
 }
 
+void DpdkPort::tend(Nanoseconds now_ns) {
+  if (!device_.joins() || now_ns < join_ns_) return;
+  join_ns_ = now_ns + kSecond;
+  // Every second look only: joining takes a while.
+  if (is_up())
+    was_down_ = false;
+  else if (std::exchange(was_down_, !was_down_))
+    device_.rejoin();
+}
+
 // lint: control's side, not on the way of packets
 Status DpdkPort::start_probe(const ProbeRequest& request) {
   const FrameDrop route = neighbours_->direct_route(request.neighbour).drop;

@@ -109,6 +109,9 @@ class DpdkPort final : public Port {
   Status start_probe(const ProbeRequest& request);
   std::optional<ProbeResult> take_probe_result() { return probe_.take_result(); }
   bool is_up() const { return device_.is_up(); }
+  /// To be called again and again. A memif whose other end was not there at the start, or went away, is
+  /// joined within two seconds of its coming.
+  void tend(Nanoseconds now_ns);
   DeviceStats device_stats() const { return device_.stats(); }
   std::size_t resolved_neighbours() const { return neighbours_->resolved(); }
 
@@ -174,6 +177,9 @@ class DpdkPort final : public Port {
   LinkProbe probe_;
   std::vector<Queue> queues_;
   rte_ring* control_ring_ = nullptr;  ///< ARP and ICMP that arrived on other queues; none with one queue.
+  // Of the control thread.
+  Nanoseconds join_ns_ = 0;
+  bool was_down_ = false;
   // Of queue 0's worker.
   std::uint32_t arp_budget_ = 0;
   std::uint32_t echo_budget_ = 0;
