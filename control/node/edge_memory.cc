@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
+#include <algorithm>
+#include <charconv>
 #include <string>
 
 #include "base/units.h"
+#include "dataplane/port/dpdk/device_check.h"
 #include "dataplane/port/dpdk/eal_arguments.h"
 
 namespace tombolo::control {
@@ -17,11 +19,29 @@ using dataplane::DpdkPortConfig;
 /// What DPDK's environment needs beside pools: rings, queues, its own tables.
 constexpr std::uint64_t kEalBytes = 48ULL << 20;
 constexpr std::uint64_t kMebi = 1ULL << 20;
-constexpr std::uint64_t kKibi = 1ULL << 10;
 /// A kernel interface's rings hold 512 jumbo frames each way per queue, outside of DPDK's memory.
 constexpr std::uint64_t kAfPacketRingBytes = 2ULL * 512 * dataplane::kJumboFrameBytes;
+/// A memif's rings, as its driver has them where its string says nothing.
+constexpr std::uint64_t kMemifRingLog2 = 10;
+constexpr std::uint64_t kMemifBufferBytes = 2048;
 /// What a link keeps per packet of its window beside the packet itself, both ways.
 constexpr std::uint64_t kWindowEntryBytes = 160;
+
+std::uint64_t number_or(const std::string& text, std::uint64_t otherwise) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? value : otherwise;
+}
+
+/// The memory outside of DPDK's that one queue of a device shares with the kernel or another process.
+std::uint64_t ring_bytes(const std::string& device) {
+  const auto name = dataplane::parse_device(device);
+  if (!name) return 0;
+  if (name->driver.rfind("net_af_packet", 0) == 0) return kAfPacketRingBytes;
+  if (name->driver.rfind("net_memif", 0) != 0) return 0;
+  const std::uint64_t log2 = std::min<std::uint64_t>(number_or(name->argument("rsize"), kMemifRingLog2), 14);
+  return (2ULL << log2) * number_or(name->argument("bsize"), kMemifBufferBytes);
+}
 
 }  // namespace
 
@@ -58,13 +78,16 @@ DpdkPortConfig port_config(const EdgeFile& file, std::size_t index) {
 EdgeMemory edge_memory(const EdgeFile& file) {
   EdgeMemory memory;
   std::uint64_t held = 0;
-  std::uint64_t rings = 0;
+  std::uint64_t rings = 0, rings_bytes = 0;
   memory.pool.headers = 0;
   for (std::size_t i = 0; i < file.ports.size(); ++i) {
     const DpdkPortConfig port = port_config(file, i);
     memory.pool.headers += DpdkPort::headers_needed(port);
     held += DpdkPort::buffers_needed(port);
-    if (port.device.rfind("net_af_packet", 0) == 0) rings += file.workers;
+    if (const std::uint64_t bytes = ring_bytes(port.device); bytes > 0) {
+      rings += file.workers;
+      rings_bytes += file.workers * bytes;
+    }
   }
   memory.pool.buffers = static_cast<std::uint32_t>(file.buffers + held);
   const bool fits_standard = file.buffer_bytes + kFramingBytes <= dataplane::kStandardFrameBytes;
@@ -75,21 +98,15 @@ EdgeMemory edge_memory(const EdgeFile& file) {
   for (const EdgeLinkConfig& link : file.links) windows += std::uint64_t{link.window_packets} * file.lanes;
   memory.parts = {{"packet and header buffers", memory.pool.buffers, pool_bytes},
                   {"DPDK's environment", 1, kEalBytes},
-                  {"rings of kernel interfaces", rings, rings * kAfPacketRingBytes},
+                  {"rings shared with others", rings, rings_bytes},
                   {"windows of links", windows, windows * kWindowEntryBytes}};
   for (const EdgeMemory::Part& part : memory.parts) memory.bytes += part.bytes;
   return memory;
 }
 
-std::uint64_t available_memory(HugepageUse use) {
-  if (use == HugepageUse::kRequired) return dataplane::read_machine("/sys").free_hugepage_bytes;
-  std::ifstream file("/proc/meminfo");
-  std::string key;
-  std::uint64_t kibibytes = 0;
-  std::string rest;
-  while (file >> key >> kibibytes && std::getline(file, rest))
-    if (key == "MemAvailable:") return kibibytes * kKibi;
-  return 0;
+std::uint64_t available_memory(HugepageUse use, const std::string& root) {
+  const dataplane::MachineState machine = dataplane::read_machine(root);
+  return use == HugepageUse::kRequired ? machine.free_hugepage_bytes : machine.available_bytes;
 }
 
 Status check_memory(const EdgeFile& file, const EdgeMemory& memory, std::uint64_t available_bytes) {
@@ -100,14 +117,19 @@ Status check_memory(const EdgeFile& file, const EdgeMemory& memory, std::uint64_
     return Error{ErrorCode::kUnavailable,
                  fmt::format("{}, its limit is {}: raise memory.limit, or lower memory.buffers", needs,
                              format_bytes(file.memory_limit_bytes))};
+  if (file.hugepages == HugepageUse::kRequired) {
+    // Only DPDK's part is in huge pages.
+    const std::uint64_t wanted = memory.eal_mb * kMebi;
+    if (wanted <= available_bytes) return ok_status();
+    return Error{ErrorCode::kUnavailable,
+                 fmt::format("{}, {} of it in huge pages, and {} of them are free; reserve more with: echo "
+                             "$(($(cat /proc/sys/vm/nr_hugepages) + {})) > /proc/sys/vm/nr_hugepages",
+                             needs, format_bytes(wanted), format_bytes(available_bytes),
+                             (wanted - available_bytes + 2 * kMebi - 1) / (2 * kMebi))};
+  }
   if (memory.bytes <= available_bytes) return ok_status();
-  const bool pages = file.hugepages == HugepageUse::kRequired;
-  return Error{ErrorCode::kUnavailable,
-               fmt::format("{}, the machine has {} {}: {}", needs, format_bytes(available_bytes),
-                           pages ? "of free hugepages" : "available",
-                           pages ? fmt::format("echo {} > /proc/sys/vm/nr_hugepages (pages of 2 MiB)",
-                                               memory.bytes / (2 * kMebi) + 1)
-                                 : "lower memory.buffers")};
+  return Error{ErrorCode::kUnavailable, fmt::format("{}, the machine has {} available: lower memory.buffers",
+                                                    needs, format_bytes(available_bytes))};
 }
 
 }  // namespace tombolo::control

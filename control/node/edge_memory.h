@@ -30,10 +30,12 @@ dataplane::DpdkPortConfig port_config(const EdgeFile& file, std::size_t index);
 EdgeMemory edge_memory(const EdgeFile& file);
 
 /// Free memory of this machine, in bytes: without hugepages what the kernel calls available, or, when
-/// hugepages are required, what is free of them.
-std::uint64_t available_memory(HugepageUse use);
+/// hugepages are required, what is free of them. `root` stands before /sys and /proc, and is empty but in
+/// tests.
+std::uint64_t available_memory(HugepageUse use, const std::string& root = "");
 
-/// Whether what the file asks for is within its own limit and what the machine has. Errors: kUnavailable,
+/// Whether what the file asks for is within its own limit and what the machine has; where hugepages are
+/// required, whether they hold what DPDK takes. Errors: kUnavailable,
 /// naming both sizes and what to change.
 Status check_memory(const EdgeFile& file, const EdgeMemory& memory, std::uint64_t available_bytes);
 

@@ -7,6 +7,7 @@
 #include <rte_errno.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -68,6 +69,25 @@ class QuietStandardError {
   bool give_back_ = true;
 };
 
+/// Two that start at a time would both count on the same huge pages, and the later would die: there is no
+/// second try. While this lives, others that would use huge pages wait. Without any it holds nothing.
+class HugepageTurn {
+ public:
+  explicit HugepageTurn(const EalOptions& options) {
+    if (options.hugepages == Hugepages::kOff || read_machine("").free_hugepage_bytes == 0) return;
+    folder_ = ::open("/sys/kernel/mm/hugepages", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder_ >= 0) ::flock(folder_, LOCK_EX);
+  }
+  ~HugepageTurn() {
+    if (folder_ >= 0) ::close(folder_);
+  }
+  HugepageTurn(const HugepageTurn&) = delete;
+  HugepageTurn& operator=(const HugepageTurn&) = delete;
+
+ private:
+  int folder_ = -1;
+};
+
 Error start_error(int code, const EalPlan& plan, const EalOptions& options) {
   const std::string reason = take_dpdk_log();
   std::string advice;
@@ -96,6 +116,7 @@ Status start_eal(const EalOptions& options) {
   EalState& eal = state();
   if (eal.tried)
     return Error{ErrorCode::kUnavailable, "DPDK was started before: a process can do so only once"};
+  const HugepageTurn turn(options);
   auto plan = plan_eal(options, read_machine(""));
   if (!plan.ok()) return std::move(plan).error();
   eal.tried = true;
