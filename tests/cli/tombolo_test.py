@@ -380,6 +380,8 @@ class Check(Command):
         cases = {
             "limit": (EDGE.replace("limit: 1Gi", "limit: 1Mi"), [], "memory"),
             "machine": (EDGE.replace("buffers: 4096", "buffers: 16000000").replace(", limit: 1Gi", ""), [], "memory"),
+            "huge pages": (EDGE.replace("hugepages: off, buffers: 4096", "hugepages: required, buffers: 16000000")
+                           .replace(", limit: 1Gi", ""), [], "/proc/sys/vm/nr_hugepages"),
             "schedule": (EDGE, ["--controller", self.write("controller.yaml", CONTROLLER)], "memory.buffers"),
             "window": (EDGE.replace("window: 4096}\n  - {i", "window: 64}\n  - {i"),
                        ["--controller", self.write("controller.yaml", CONTROLLER)], "links[0].window"),
