@@ -157,6 +157,12 @@ void add_netns_options(CLI::App& command, TestbedOptions& options) {
                   "kernel where it can")
       ->check(CLI::IsMember({"auto", "builtin", "netem"}))
       ->capture_default_str();
+  command
+      .add_option(
+          "--hello-ms", options.hello_interval_ms,
+          "netns: between HELLOs; a neighbour is lost after three. Longer where the processor is slow")
+      ->check(CLI::Range(1, 60000))
+      ->capture_default_str();
   command.add_option("--out", options.out, "netns: the run's folder; default: runs/<time>-<name>");
   command.add_option("--programs", options.programs,
                      "netns: the folder of tombolo-edge, -controller and -island; default: this program's");

@@ -49,6 +49,9 @@ void add_options(CLI::App& app, IslandOptions& options, Raw& raw) {
       ->check(CLI::Range(128, 65535));
   app.add_option("--window", options.window, "Packets outstanding per lane: a power of two")
       ->capture_default_str();
+  app.add_option("--hello-ms", options.hello_interval_ms, "Between HELLOs; the edge is lost after three")
+      ->check(CLI::Range(1, 60000))
+      ->capture_default_str();
   app.add_option("--rtt-ms", options.rtt_ms, "Round trip to the edge, until it is measured")
       ->capture_default_str()
       ->check(CLI::Range(0.001, 60000.0));

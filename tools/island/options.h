@@ -24,12 +24,13 @@ struct IslandOptions {
   std::uint32_t buffers = 16384;
   std::uint32_t buffer_bytes = 8256;  ///< Header and payload of one packet.
   std::uint32_t window = 1024;
-  double rtt_ms = 1;                  ///< To the edge, until it is measured.
-  double deadline_s = 0;              ///< Of each round, from its start; 0: the epoch's.
-  std::string metrics;                ///< HOST:PORT; empty: none.
-  std::uint32_t rounds = 0;           ///< Free running: so many rounds, one after the other.
-  std::optional<std::uint32_t> from;  ///< The first of them; nothing: the oldest that can be started.
-  bool commands = false;              ///< Driven by lines on standard input instead.
+  double rtt_ms = 1;                      ///< To the edge, until it is measured.
+  std::uint32_t hello_interval_ms = 200;  ///< Three without a word, and the edge is taken for lost.
+  double deadline_s = 0;                  ///< Of each round, from its start; 0: the epoch's.
+  std::string metrics;                    ///< HOST:PORT; empty: none.
+  std::uint32_t rounds = 0;               ///< Free running: so many rounds, one after the other.
+  std::optional<std::uint32_t> from;      ///< The first of them; nothing: the oldest that can be started.
+  bool commands = false;                  ///< Driven by lines on standard input instead.
 };
 
 /// What a command line asks for: options, or to end at once with an exit code after help, the version or the

@@ -51,6 +51,7 @@ Result<std::unique_ptr<IslandProgram>> IslandProgram::create(const IslandOptions
   config.edge = options.edge;
   config.lane_count = options.lanes;
   config.window_packets = options.window;
+  config.hello_interval_ns = options.hello_interval_ms * kMillisecond;
   config.initial_rtt_ns = static_cast<Nanoseconds>(options.rtt_ms * static_cast<double>(kMillisecond));
   auto endpoint = island::Endpoint::create(config, *program->port_, *program->pool_);
   if (!endpoint) return std::move(endpoint).error();

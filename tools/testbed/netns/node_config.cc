@@ -15,7 +15,6 @@ constexpr std::uint32_t kIdleSleepUs = 100;
 constexpr double kAccessRttMs = 0.1;
 constexpr std::uint32_t kJumboMtu = 9000;
 constexpr std::uint32_t kStandardMtu = 1500;
-constexpr std::uint32_t kHelloIntervalMs = 200;
 
 std::string device(const Layout& layout, std::size_t index, const std::string& interface) {
   // A block holds whole frames and is whole pages; a ring holds what arrives while a worker has no core.
@@ -93,7 +92,7 @@ std::string edge_yaml(const Layout& layout, SiteId site) {
       "workers: {{count: {8}, idle_sleep_us: {9}}}\n"
       "memory: {{hugepages: auto, buffers: {10}, buffer_bytes: {11}}}\n"
       "controller: {{address: \"{12}:{13}\"}}\n",
-      layout.site(site), layout.folder, kTestbedJob, layout.config.lane_count, kHelloIntervalMs,
+      layout.site(site), layout.folder, kTestbedJob, layout.config.lane_count, layout.hello_interval_ms,
       layout.edge_socket(site), layout.edge_management(site), kEdgeMetricsPort, layout.config.workers,
       kIdleSleepUs, needs.buffers(), needs.buffer_bytes, layout.controller_management(), kControllerPort);
   const std::vector<control::Neighbour>& links = layout.places[site].links;
@@ -162,6 +161,7 @@ std::vector<std::string> island_arguments(const Layout& layout, Rank rank) {
           "--bytes",        std::to_string(layout.config.update_bytes),
           "--seed",         std::to_string(layout.config.seed),
           "--operation",    layout.config.operation == wire::Operation::kMean ? "mean" : "sum",
+          "--hello-ms",     std::to_string(layout.hello_interval_ms),
           "--buffers",      std::to_string(needs.buffers()),
           "--buffer-bytes", std::to_string(needs.buffer_bytes),
           "--window",       std::to_string(needs.link_windows[0]),

@@ -33,6 +33,8 @@ TEST(IslandOptions, AllOfThem) {
   EXPECT_EQ(options.rounds, 4U);
   EXPECT_EQ(options.from, 7U);
   EXPECT_FALSE(options.commands);
+  EXPECT_EQ(options.hello_interval_ms, 200U);
+  EXPECT_EQ(parse(kSound, {"--commands", "--hello-ms", "1500"}).options.hello_interval_ms, 1500U);
   EXPECT_TRUE(parse(kSound, {"--commands"}).options.commands);
 }
 
@@ -42,6 +44,7 @@ TEST(IslandOptions, AMistakeIsExitCode2) {
                          {"--rounds", "2", "--commands"},
                          {"--commands", "--from", "2"},
                          {"--commands", "--rank", "65535"},
+                         {"--commands", "--hello-ms", "0"},
                          {"--commands", "--lanes", "0"},
                          {"--commands", "--operation", "median"},
                          {"--commands", "--colour", "red"},
