@@ -79,7 +79,8 @@ class Netem(unittest.TestCase):
         console, code = run_inside(cls.folder, " ".join(map(str, command)))
         print(console)
         if "user-mode Linux is up" not in console:
-            print("user-mode Linux does not start here: " + (console.strip().splitlines() or ["no word"])[-1])
+            lines = console.strip().splitlines() or ["no word"]
+            print("user-mode Linux does not start here:", next((line for line in lines if "errno" in line), lines[-1]))
             sys.stdout.flush()
             os._exit(77)
         assert code == 0, f"exit code {code}"
