@@ -216,7 +216,7 @@ class Up(Netns):
 
     def test_two_workers_share_lanes_and_ports(self):
         with testbed.Testbed(PROGRAMS, self.topology, self.folder / "up", *SCALE, "--schedule", "full",
-                             "--workers", "2") as network:
+                             "--workers", "2", "--hello-ms", "1000", "--deadline", "60") as network:
             islands = network.start_islands()
             number = network.wait_ready()
             for _ in range(2):
