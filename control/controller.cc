@@ -144,6 +144,7 @@ void Controller::on_hello(EdgeIdentity from, EdgeView& edge, const EdgeHello& he
     edge.session = hello.session;
   }
   edge.connected = true;
+  edge.multicast_sites = hello.multicast_sites;
   if (hello.newest_epoch > state_.newest_epoch) {
     state_.newest_epoch = hello.newest_epoch;
     ++revision_;

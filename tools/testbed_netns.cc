@@ -79,6 +79,7 @@ Result<Layout> make_layout(const TestbedOptions& options, const std::string& fol
   layout.bytes = options.bytes;
   layout.scale = scale;
   layout.jumbo = options.jumbo();
+  layout.native_multicast = options.delivery == "multicast";
   layout.folder = folder;
   if (Status complete = testbed::complete_layout(layout); !complete) return std::move(complete).error();
   return layout;

@@ -38,6 +38,7 @@ struct TestbedOptions {
 
   // Of the backend netns.
   std::string emulation = "auto";
+  std::string delivery = "unicast";
   std::string out;
   std::string programs;
   bool accept_links = false;

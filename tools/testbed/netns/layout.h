@@ -18,6 +18,7 @@ struct Layout {
   std::string bytes;  ///< Of an update before scaling, as on the command line.
   double scale = 1;
   bool jumbo = true;
+  bool native_multicast = false;  ///< Links between edges deliver by IPv4 groups.
   bool builtin_emulation = true;  ///< In the edges' ports; otherwise netem does it.
   std::string run_id;
   std::string folder;                      ///< The run's, absolute.
