@@ -10,7 +10,8 @@
 
 namespace tombolo::control {
 
-Agent::Agent(EdgeIdentity self, EdgeDataplane& dataplane) : self_(self), dataplane_(dataplane) {}
+Agent::Agent(EdgeIdentity self, EdgeDataplane& dataplane, std::vector<schedule::SiteId> multicast_sites)
+    : self_(self), dataplane_(dataplane), multicast_sites_(std::move(multicast_sites)) {}
 
 Status Agent::restore(const AgentSnapshot& snapshot) {
   CHECK(!snapshot_.plan && !staged_plan_);
@@ -32,7 +33,8 @@ EdgeHello Agent::hello() const {
                    .term = snapshot_.term,
                    .committed_epoch = snapshot_.committed_epoch(),
                    .staged_epoch = staged_epoch(),
-                   .newest_epoch = snapshot_.newest_epoch};
+                   .newest_epoch = snapshot_.newest_epoch,
+                   .multicast_sites = multicast_sites_};
 }
 
 Agent::Answers Agent::receive(const ToEdge& message) {

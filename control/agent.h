@@ -44,7 +44,8 @@ class Agent {
   using Answers = std::vector<ToController>;
 
   /// `dataplane` outlives the agent. `session` is later than that of the site's former life.
-  Agent(EdgeIdentity self, EdgeDataplane& dataplane);
+  /// `multicast_sites`: see EdgeHello.
+  Agent(EdgeIdentity self, EdgeDataplane& dataplane, std::vector<schedule::SiteId> multicast_sites = {});
 
   /// After a restart, before anything else: puts the stored epoch back into force.
   /// Errors: those of EdgeDataplane::stage; the agent then starts with nothing but the term and the epoch
@@ -78,6 +79,7 @@ class Agent {
 
   EdgeIdentity self_;
   EdgeDataplane& dataplane_;
+  const std::vector<schedule::SiteId> multicast_sites_;
   AgentSnapshot snapshot_;
   std::shared_ptr<const schedule::EpochPlan> staged_plan_;
   Term staged_term_ = 0;  ///< Who staged it: another controller's plan of the same number is built anew.

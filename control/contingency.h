@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "control/native_groups.h"
 #include "control/survivors.h"
 #include "schedule/compile.h"
 #include "schedule/epoch_plan.h"
@@ -17,6 +18,7 @@ struct Nominal {
   schedule::Schedule schedule;
   schedule::CompileOptions options;  ///< Its epoch and losses are of no account.
   std::string order{};  ///< The operator's order that it came from, as it is stored; empty: configuration.
+  GroupRange native_multicast{};  ///< For links whose both ends can.
 };
 
 /// The plan of `nominal` for what survives: without the lost links in the network and the lost islands in the

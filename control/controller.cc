@@ -145,6 +145,7 @@ void Controller::on_hello(EdgeIdentity from, EdgeView& edge, const EdgeHello& he
   }
   edge.connected = true;
   edge.dead = false;
+  edge.multicast_sites = hello.multicast_sites;
   if (hello.newest_epoch > state_.newest_epoch) {
     state_.newest_epoch = hello.newest_epoch;
     ++revision_;

@@ -49,6 +49,7 @@ struct EdgeView {
   std::uint32_t highest_opened_round = 0;  ///< The highest of its ACKs to the change in progress.
   std::string refusal;  ///< Why it last refused the committed epoch; empty once it took it.
   bool dead = false;    ///< So the survivors say; its next hello says otherwise.
+  std::vector<schedule::SiteId> multicast_sites{};  ///< As it said in its hello.
   Nanoseconds resend_at_ns = kNever;
 };
 

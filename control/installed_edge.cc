@@ -37,6 +37,8 @@ Status InstalledEdge::stage(const schedule::EpochPlan& plan) {
   if (auto trial = dataplane::LaneEpoch::create(*table, 0, 0); !trial) return std::move(trial).error();
   staged_ = std::move(table).value();
   staged_plan_ = plan;
+  groups_.stage(plan);
+  tell_ports();
   return ok_status();
 }
 
@@ -48,13 +50,22 @@ void InstalledEdge::commit(std::uint32_t epoch, std::uint32_t activating_round) 
   staged_.reset();
   running_plan_ = std::move(staged_plan_);
   staged_plan_.reset();
+  groups_.commit();
+  tell_ports();
 }
 
 void InstalledEdge::abort(std::uint32_t epoch) {
   if (staged_ != nullptr && staged_->epoch == epoch) {
     staged_.reset();
     staged_plan_.reset();
+    groups_.abort();
+    tell_ports();
   }
+}
+
+void InstalledEdge::tell_ports() const {
+  if (!set_groups_) return;
+  for (std::size_t i = 0; i < place_.links.size(); ++i) set_groups_(i, groups_.of(i));
 }
 
 }  // namespace tombolo::control

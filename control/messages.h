@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "schedule/epoch_plan.h"
 
@@ -57,6 +58,8 @@ struct EdgeHello {
   std::uint32_t committed_epoch = 0;  ///< The newest epoch it runs; 0: none.
   std::uint32_t staged_epoch = 0;     ///< Staged and not yet committed; 0: none.
   std::uint32_t newest_epoch = 0;     ///< The highest epoch number ever offered to it, aborted ones included.
+  /// The sites that it can reach, and hear, by native multicast; ascending. The same for a whole session.
+  std::vector<schedule::SiteId> multicast_sites{};
 };
 
 struct StageAck {

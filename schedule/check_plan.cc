@@ -100,13 +100,20 @@ void PlanChecker::check_islands() {
   }
 }
 
+/// 224.0.0.0/24 belongs to the protocols of a single network, and no router forwards it.
+bool can_be_link_group(std::uint32_t group) { return group >> 28 == 0xe && group >> 8 != 0xe00000; }
+
 void PlanChecker::check_links() {
+  std::set<std::uint32_t> groups;
   for (std::size_t i = 0; ok() && i < plan_.links.size(); ++i) {
     const PlannedLink& link = plan_.links[i];
     expect(link.from < plan_.site_names.size() && link.to < plan_.site_names.size() && link.from != link.to,
            "link {} does not join two sites", i);
     expect(link.rtt_ns != 0, "link {} has no round-trip time", i);
     expect(link_by_ends_.emplace(Edge{link.from, link.to}, i).second, "link {} appears twice", i);
+    if (link.group == 0) continue;
+    expect(can_be_link_group(link.group), "link {}: its group is not in 224.0.1.0 to 239.255.255.255", i);
+    expect(groups.insert(link.group).second, "link {} has the group of another", i);
   }
   for (std::size_t i = 0; ok() && i < plan_.links.size(); ++i)
     expect(link_by_ends_.contains(Edge{plan_.links[i].to, plan_.links[i].from}), "link {} has no way back",

@@ -55,6 +55,8 @@ struct PlannedLink {
   SiteId to = 0;
   std::uint64_t rtt_ns = 0;
   std::uint64_t load_bps = 0;  ///< Wire bit rate, framing included.
+  /// The IPv4 group that its packets are sent to, host byte order; 0: they go straight to the other end.
+  std::uint32_t group = 0;
 };
 
 /// A link, both directions of it, that is out of service. A site that is lost has lost all of its links.

@@ -134,6 +134,12 @@ std::vector<std::vector<std::string>> rows_of(const Json& list, Make&& make) {
   return rows;
 }
 
+/// Where packets for a neighbour go.
+std::string address_of(const Json& peer) {
+  const Json& group = member(peer, "group");
+  return text_of(peer, "address") + (group.is_string() ? " by " + text_of(peer, "group") : "");
+}
+
 std::string peer_tables(const Json& status) {
   return table("Neighbours",
                {"name", "kind", "state", "RTT", "sent", "received", "repairs", "asked", "given up", "session",
@@ -153,7 +159,7 @@ std::string peer_tables(const Json& status) {
                                                  text_of(peer, "repairs_asked"),
                                                  text_of(peer, "given_up"),
                                                  text_of(peer, "session"),
-                                                 text_of(peer, "address")};
+                                                 address_of(peer)};
                }));
 }
 

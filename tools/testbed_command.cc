@@ -15,6 +15,8 @@ namespace tombolo::tools {
 namespace {
 
 int run_inproc(const TestbedOptions& options) {
+  if (options.delivery != "unicast")
+    return report_error(invalid_input("--delivery multicast: needs --backend netns"));
   const double scale = options.scale.value_or(1.0);
   auto config = make_config(options, scale);
   if (!config) return report_error(config.error());

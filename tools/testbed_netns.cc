@@ -80,6 +80,7 @@ Result<Layout> make_layout(const TestbedOptions& options, const std::string& fol
   layout.scale = scale;
   layout.jumbo = options.jumbo();
   layout.hello_interval_ms = options.hello_interval_ms;
+  layout.native_multicast = options.delivery == "multicast";
   layout.folder = folder;
   if (Status complete = testbed::complete_layout(layout); !complete) return std::move(complete).error();
   return layout;

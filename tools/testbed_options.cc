@@ -163,6 +163,12 @@ void add_netns_options(CLI::App& command, TestbedOptions& options) {
           "netns: between HELLOs; a neighbour is lost after three. Longer where the processor is slow")
       ->check(CLI::Range(1, 60000))
       ->capture_default_str();
+  command
+      .add_option("--delivery", options.delivery,
+                  "netns: between edges straight to the neighbour, or by native IPv4 multicast to groups "
+                  "that the controller gives")
+      ->check(CLI::IsMember({"unicast", "multicast"}))
+      ->capture_default_str();
   command.add_option("--out", options.out, "netns: the run's folder; default: runs/<time>-<name>");
   command.add_option("--programs", options.programs,
                      "netns: the folder of tombolo-edge, -controller and -island; default: this program's");

@@ -39,6 +39,7 @@ struct TestbedOptions {
   // Of the backend netns.
   std::string emulation = "auto";
   std::uint32_t hello_interval_ms = 200;
+  std::string delivery = "unicast";
   std::string out;
   std::string programs;
   bool accept_links = false;

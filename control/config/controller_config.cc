@@ -1,5 +1,7 @@
 #include "control/config/controller_config.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <utility>
 
@@ -41,11 +43,27 @@ void read_network(const YamlMap& map, ControllerFile& file) {
   file.schedule = std::move(nominal).value();
 }
 
+/// Reads it whole: the base of the range, nothing of 224.0.0.0/24 (which no router forwards), and a group for
+/// each direction of every link.
+GroupRange read_groups(const YamlValue& value, const schedule::Network& network) {
+  const Ipv4Network range = ipv4_network(value);
+  if (range.address >> 28 != 0xe || range.prefix_bits < 4)
+    value.fail("must lie in 224.0.0.0/4, the addresses of IPv4 multicast");
+  const auto count = static_cast<std::uint32_t>(std::uint64_t{1} << (32 - range.prefix_bits));
+  if ((range.address & (count - 1)) != 0) value.fail("has bits behind its prefix length");
+  if (range.address >> 8 == 0xe00000) value.fail("must lie beyond 224.0.0.0/24, which no router forwards");
+  if (count < network.links.size())
+    value.fail(
+        fmt::format("has {} groups; the topology's links have {} directions", count, network.links.size()));
+  return {range.address, count};
+}
+
 ControllerFile read(const YamlValue& root, const std::string& path) {
-  const YamlMap map = root.map({"listen",    "ca",    "certificate",  "key",         "topology",
-                                "profile",   "scale", "schedule",     "job",         "lanes",
-                                "chunk",     "bytes", "multicast",    "aggregation", "deadline_s",
-                                "settle_ms", "state", "local_socket", "metrics",     "log"});
+  const YamlMap map = root.map({"listen",          "ca",    "certificate",  "key",         "topology",
+                                "profile",         "scale", "schedule",     "job",         "lanes",
+                                "chunk",           "bytes", "multicast",    "aggregation", "deadline_s",
+                                "settle_ms",       "state", "local_socket", "metrics",     "log",
+                                "native_multicast"});
   ControllerFile file;
   file.path = path;
   file.listen = host_and_port(map.get("listen"));
@@ -58,6 +76,8 @@ ControllerFile read(const YamlValue& root, const std::string& path) {
     file.chunk_elements =
         choice(*chunk, {"standard", "jumbo"}) == 0 ? kStandardChunkElements : kJumboChunkElements;
   if (const auto multicast = map.find("multicast")) file.multicast = truth(*multicast);
+  if (const auto groups = map.find("native_multicast"))
+    file.native_multicast = read_groups(*groups, file.network);
   if (const auto aggregation = map.find("aggregation"))
     file.edge_aggregation = choice(*aggregation, {"none", "edge"}) == 1;
   if (const auto deadline = map.find("deadline_s"))

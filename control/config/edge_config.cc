@@ -40,7 +40,7 @@ dataplane::LinkConfig read_emulation(const YamlValue& value) {
 
 EdgePortConfig read_port(const YamlValue& value, std::uint16_t lanes) {
   const YamlMap map = value.map(
-      {"name", "device", "address", "gateway", "base_port", "mtu", "groups", "emulate", "emulate_receive"});
+      {"name", "device", "address", "gateway", "base_port", "mtu", "delivery", "emulate", "emulate_receive"});
   EdgePortConfig port;
   port.name = map.get("name").text();
   port.device = map.get("device").text();
@@ -48,12 +48,8 @@ EdgePortConfig read_port(const YamlValue& value, std::uint16_t lanes) {
   if (const auto gateway = map.find("gateway")) port.gateway = ipv4(*gateway);
   if (const auto base = map.find("base_port"))
     port.base_port = static_cast<std::uint16_t>(whole_number(*base, 1024, 65536U - lanes));
-  if (const auto groups = map.find("groups"))
-    for (const YamlValue& group : groups->items()) {
-      port.groups.push_back(ipv4(group));
-      if (port.groups.back() >> 28 != 0xe)
-        group.fail("is not a multicast group (224.0.0.0 to 239.255.255.255)");
-    }
+  if (const auto delivery = map.find("delivery"))
+    port.multicast = choice(*delivery, {"unicast", "multicast"}) == 1;
   if (const auto mtu = map.find("mtu")) port.mtu = static_cast<std::uint32_t>(whole_number(*mtu, 576, 9600));
   if (const auto emulate = map.find("emulate")) port.emulate = read_emulation(*emulate);
   if (const auto emulate = map.find("emulate_receive")) port.emulate_receive = read_emulation(*emulate);
@@ -179,7 +175,7 @@ class EdgeReader {
   }
 
   EdgeLinkConfig read_link(const YamlValue& item) {
-    const YamlMap map = item.map({"to", "island", "port", "address", "mac", "group", "rtt_ms", "window"});
+    const YamlMap map = item.map({"to", "island", "port", "address", "mac", "rtt_ms", "window"});
     EdgeLinkConfig link;
     const auto to = map.find("to");
     const auto island = map.find("island");
@@ -193,10 +189,6 @@ class EdgeReader {
     if (std::uint32_t{link.address.base_port} + file_.lanes > 65536)
       map.get("address").fail(fmt::format("{} lanes from that port on do not fit", file_.lanes));
     if (const auto mac = map.find("mac")) link.mac = read_mac(*mac);
-    if (const auto group = map.find("group")) {
-      link.group = ipv4(*group);
-      if (link.group >> 28 != 0xe) group->fail("is not a multicast group (224.0.0.0 to 239.255.255.255)");
-    }
     if (const auto rtt = map.find("rtt_ms"))
       link.rtt_ns = std::max<Nanoseconds>(milliseconds(*rtt, kLongestMs), 1);
     if (const auto window = map.find("window")) {
@@ -251,6 +243,14 @@ EdgePlace EdgeFile::place() const {
   EdgePlace place{site_id, {}};
   for (const EdgeLinkConfig& link : links) place.links.push_back(link.neighbour);
   return place;
+}
+
+std::vector<schedule::SiteId> EdgeFile::multicast_sites() const {
+  std::vector<schedule::SiteId> sites;
+  for (const EdgeLinkConfig& link : links)
+    if (!link.neighbour.is_island && ports[link.port].multicast) sites.push_back(link.neighbour.id);
+  std::sort(sites.begin(), sites.end());
+  return sites;
 }
 
 std::vector<dataplane::EdgeLink> EdgeFile::edge_links() const {

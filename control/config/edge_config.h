@@ -25,7 +25,7 @@ struct EdgePortConfig {
   std::uint32_t gateway = 0;  ///< 0: every neighbour is on the port's own network.
   std::uint16_t base_port = 4700;
   std::uint32_t mtu = 1500;                              ///< Of IPv4 packets.
-  std::vector<std::uint32_t> groups;                     ///< Multicast groups that it listens to.
+  bool multicast = false;                                ///< Delivers by IPv4 groups where the epoch says so.
   std::optional<dataplane::LinkConfig> emulate;          ///< A WAN of our own, for what the port sends ...
   std::optional<dataplane::LinkConfig> emulate_receive;  ///< ... and for what it receives.
 };
@@ -37,7 +37,6 @@ struct EdgeLinkConfig {
   std::uint8_t port = 0;  ///< Index in EdgeFile::ports.
   Address address;
   std::optional<std::uint64_t> mac;  ///< 48 bits; absent: asked for by ARP.
-  std::uint32_t group = 0;           ///< Multicast group to which its packets go; 0: straight to it.
   Nanoseconds rtt_ns = kMillisecond;
   std::uint32_t window_packets = 1024;
 };
@@ -70,6 +69,8 @@ struct EdgeFile {
   std::vector<EdgeLinkConfig> links;
 
   EdgePlace place() const;
+  /// Sites of links whose port can do native multicast, ascending: what the edge tells its controller.
+  std::vector<schedule::SiteId> multicast_sites() const;
   std::vector<dataplane::EdgeLink> edge_links() const;
 };
 

@@ -56,13 +56,12 @@ DpdkPortConfig port_config(const EdgeFile& file, std::size_t index) {
   config.lane_count = file.lanes;
   config.queues = file.workers;
   config.mtu = port.mtu;
-  config.groups = port.groups;
+  config.multicast = port.multicast;
   for (const EdgeLinkConfig& link : file.links) {
     if (link.port != index) continue;
     dataplane::Neighbour neighbour;
     neighbour.address = link.address;
     neighbour.mac = link.mac;
-    if (link.group != 0) neighbour.group = link.group;
     config.neighbours.push_back(neighbour);
   }
   if (port.emulate || port.emulate_receive) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "aggregation/fold/kernel.h"
+#include "base/check.h"
 #include "base/units.h"
 #include "control/node/edge_memory.h"
 #include "control/observe/status_json.h"
@@ -133,15 +134,29 @@ Status EdgeNode::make_edge() {
   auto edge = dataplane::Edge::create(config, ports, *pool_);
   if (!edge) return std::move(edge).error();
   edge_ = std::move(edge).value();
-  installed_ = std::make_unique<InstalledEdge>(*edge_, file_.place());
+  groups_.resize(file_.links.size());
+  installed_ = std::make_unique<InstalledEdge>(
+      *edge_, file_.place(),
+      [this](std::size_t link, const dataplane::LinkGroups& groups) { set_groups(link, groups); });
   links_were_up_.assign(file_.links.size(), false);
   return ok_status();
+}
+
+/// A port that is configured for unicast never sends to a group, whatever an epoch says that was made before
+/// it was; what comes to one is taken.
+void EdgeNode::set_groups(std::size_t index, dataplane::LinkGroups groups) {
+  const EdgeLinkConfig& link = file_.links[index];
+  if (!file_.ports[link.port].multicast) groups.send = 0;
+  if (groups == groups_[index]) return;
+  groups_[index] = groups;
+  CHECK(ports_[link.port]->set_groups(link.address.ipv4, groups).ok());
 }
 
 Status EdgeNode::start_agent(bool insecure) {
   AgentServiceConfig config;
   config.self = {file_.site_id, session_};
   config.site_name = file_.site;
+  config.multicast_sites = file_.multicast_sites();
   config.transport.address = file_.controller;
   config.transport.insecure = insecure && file_.controller_tls.empty();
   config.transport.ca = file_.controller_tls.ca;
@@ -262,6 +277,8 @@ EdgeSample EdgeNode::sample() const {
                                 pool_->headers_high_water(), pool_->header_empties()});
   for (const auto& runner : runners_) surroundings.times.push_back(sample_times(*runner));
   EdgeSample sample = take_sample(*edge_, names_, std::move(surroundings), clock_.now_ns());
+  for (std::size_t link = 0; link < sample.peers.size(); ++link)
+    if (groups_[link].send != 0) sample.peers[link].group = dataplane::format_ipv4(groups_[link].send);
   sample.uptime_ns = clock_.now_ns() - started_ns_;
   const Agent& agent = agent_->agent();
   sample.agent = AgentSample{agent_->connected(), agent.snapshot().term, agent.staged_epoch()};

@@ -50,6 +50,7 @@ class EdgeNode {
   Status start_workers();
   Status open_doors();
 
+  void set_groups(std::size_t index, dataplane::LinkGroups groups);
   std::vector<LinkState> link_states() const;
   bool link_up(std::size_t link) const;
   EdgeSample sample() const;
@@ -71,6 +72,7 @@ class EdgeNode {
   std::unique_ptr<dataplane::MbufPool> pool_;
   std::vector<std::unique_ptr<dataplane::DpdkPort>> ports_;
   std::unique_ptr<dataplane::Edge> edge_;
+  std::vector<dataplane::LinkGroups> groups_;  ///< By link: what its port has been told.
   std::unique_ptr<InstalledEdge> installed_;
   std::vector<std::unique_ptr<dataplane::Runner>> runners_;
   std::unique_ptr<AgentService> agent_;

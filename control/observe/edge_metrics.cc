@@ -70,6 +70,12 @@ void add_peers(Families& out, const EdgeSample& sample) {
     const auto pair = labels(peer);
     out.value(std::uint64_t{peer.up()}, {pair[0], pair[1]});
   }
+  out.gauge("tombolo_edge_peer_group_info",
+            "1, with the IPv4 group that packets for a neighbour go to; absent when they go to its address.");
+  for (const PeerSample& peer : sample.peers) {
+    const auto pair = labels(peer);
+    if (!peer.group.empty()) out.value(std::uint64_t{1}, {pair[0], pair[1], {"group", peer.group}});
+  }
   out.gauge("tombolo_edge_peer_rtt_seconds",
             "Smoothed round-trip time to a neighbour; configured until measured.");
   for (const PeerSample& peer : sample.peers) {

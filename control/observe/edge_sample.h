@@ -59,6 +59,7 @@ struct WorkerSample {
 struct PeerSample {
   std::string name;
   std::string address;
+  std::string group;  ///< The IPv4 group that packets for it go to; empty: they go to its address.
   bool is_island = false;
   std::uint32_t session = 0;   ///< Of the neighbour; 0: never heard.
   std::uint32_t lanes_up = 0;  ///< Lanes in which it is up; it is up when that is all of them.

@@ -40,6 +40,7 @@ Json port_json(const PortSample& port) {
 Json peer_json(const PeerSample& peer) {
   return {{"name", peer.name},
           {"address", peer.address},
+          {"group", peer.group.empty() ? Json(nullptr) : Json(peer.group)},
           {"kind", peer.is_island ? "island" : "edge"},
           {"up", peer.up()},
           {"lanes_up", peer.lanes_up},

@@ -27,7 +27,7 @@ AgentService::AgentService(AgentServiceConfig config, EdgeDataplane& dataplane, 
                            LogSink log, FileOperations* operations)
     : config_(std::move(config)),
       log_(std::move(log)),
-      agent_(config_.self, dataplane),
+      agent_(config_.self, dataplane, config_.multicast_sites),
       store_(folder, operations) {}
 
 Result<std::unique_ptr<AgentService>> AgentService::create(AgentServiceConfig config,

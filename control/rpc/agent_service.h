@@ -20,6 +20,7 @@ namespace tombolo::control {
 struct AgentServiceConfig {
   EdgeIdentity self;  ///< Its session from SessionStore::next.
   std::string site_name;
+  std::vector<schedule::SiteId> multicast_sites{};  ///< See EdgeHello.
   Transport transport;
   ClientOptions client;
   /// What the edge sees of its neighbours now.

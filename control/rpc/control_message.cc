@@ -49,12 +49,24 @@ Result<FromEdge> read_hello(const v1::EdgeHello& message) {
   if (message.site_name().empty() || message.site_name().size() > kMaxNameBytes)
     return bad_field("hello.site_name", "must be 1 to 64 bytes");
   if (message.session() == 0) return bad_field("hello.session", "must not be 0");
+  if (message.multicast_sites_size() > kMaxLinks)
+    return bad_field("hello.multicast_sites",
+                     fmt::format("{} of them; at most {}", message.multicast_sites_size(), kMaxLinks));
+  std::vector<schedule::SiteId> multicast_sites;
+  for (const std::uint32_t site : message.multicast_sites()) {
+    if (site > std::numeric_limits<std::uint16_t>::max())
+      return bad_field("hello.multicast_sites", fmt::format("{} is no site", site));
+    if (!multicast_sites.empty() && site <= multicast_sites.back())
+      return bad_field("hello.multicast_sites", "must be in ascending order");
+    multicast_sites.push_back(static_cast<schedule::SiteId>(site));
+  }
   return FromEdge(Greeting{.hello = {.site = static_cast<schedule::SiteId>(message.site()),
                                      .session = message.session(),
                                      .term = message.term(),
                                      .committed_epoch = message.committed_epoch(),
                                      .staged_epoch = message.staged_epoch(),
-                                     .newest_epoch = message.newest_epoch()},
+                                     .newest_epoch = message.newest_epoch(),
+                                     .multicast_sites = std::move(multicast_sites)},
                            .site_name = message.site_name()});
 }
 
@@ -79,6 +91,7 @@ void write_body(const Greeting& greeting, v1::EdgeMessage& message) {
   into.set_staged_epoch(greeting.hello.staged_epoch);
   into.set_newest_epoch(greeting.hello.newest_epoch);
   into.set_site_name(greeting.site_name);
+  for (const schedule::SiteId site : greeting.hello.multicast_sites) into.add_multicast_sites(site);
 }
 
 void write_body(const StageAck& ack, v1::EdgeMessage& message) {

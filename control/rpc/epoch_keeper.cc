@@ -69,20 +69,34 @@ Controller::Actions EpochKeeper::step(Nanoseconds now_ns) {
     return {};
   }
   if (!controller_.state().plan && !all_connected()) return {};
+  listen_to_hellos();
+  const Circumstances now = circumstances();
   if (order_) return order_->due_ns <= now_ns ? propose(order_->nominal, now_ns) : Controller::Actions{};
-  if (is_wanted_installed()) {
+  if (installed_for_ == now) {
     // Perhaps because what was lost came back before anything could be done about it.
     retry_at_ns_ = kNever;
     set_trouble("");
     return {};
   }
-  if (impossible_for_ == policy_.survivors()) {
+  if (impossible_for_ == now) {
     retry_at_ns_ = kNever;
     return {};
   }
   // What has changed since the last attempt need not wait for its pause.
-  if (proposed_for_ == policy_.survivors() && retry_at_ns_ != kNever && now_ns < retry_at_ns_) return {};
+  if (proposed_for_ == now && retry_at_ns_ != kNever && now_ns < retry_at_ns_) return {};
   return propose(nominal_, now_ns);
+}
+
+void EpochKeeper::listen_to_hellos() {
+  for (const EdgeView& edge : controller_.edges())
+    if (edge.connected) multicast_sites_[edge.id.site] = edge.multicast_sites;
+}
+
+EpochKeeper::Circumstances EpochKeeper::circumstances() const {
+  Circumstances now{policy_.survivors(), {}};
+  if (nominal_.native_multicast.count != 0)
+    now.native = native_links(network_, multicast_sites_, controller_.state().plan.get());
+  return now;
 }
 
 /// A change in progress does not wait for those who cannot answer; what follows it is the next turn's.
@@ -92,8 +106,6 @@ Controller::Actions EpochKeeper::let_go_of_the_dead(Nanoseconds now_ns) {
     for (ControllerAction& action : controller_.died(site, now_ns)) actions.push_back(std::move(action));
   return actions;
 }
-
-bool EpochKeeper::is_wanted_installed() const { return installed_for_ == policy_.survivors(); }
 
 /// The first epoch needs every edge that is configured: none has been seen yet that could be called dead.
 bool EpochKeeper::all_connected() {
@@ -112,23 +124,24 @@ void EpochKeeper::set_trouble(std::string trouble) {
 }
 
 Controller::Actions EpochKeeper::propose(const Nominal& nominal, Nanoseconds now_ns) {
-  const Survivors survivors = policy_.survivors();
+  const Circumstances now = circumstances();
+  const Survivors& survivors = now.survivors;
   retry_at_ns_ = kNever;
-  auto plan = make_wanted_plan(network_, nominal, survivors, controller_.next_epoch());
+  auto plan = make_wanted_plan(network_, nominal, survivors, controller_.next_epoch(), now.native);
   if (!plan) {
     if (order_) {
       refuse_order(plan.error());
       retry_at_ns_ = now_ns;  // For what was put off in favour of the order.
       return {};
     }
-    impossible_for_ = survivors;
+    impossible_for_ = now;
     set_trouble(plan.error().message);
     return {};
   }
   sync_edges(survivors);
   const auto& running = controller_.state().plan;
   if (!order_ && running && same_but_epoch(*plan, *running)) {
-    installed_for_ = survivors;
+    installed_for_ = now;
     set_trouble("");
     return {};
   }
@@ -150,7 +163,7 @@ Controller::Actions EpochKeeper::propose(const Nominal& nominal, Nanoseconds now
        {"lost_islands", survivors.lost_islands.size()}});
   under_way_ = true;
   order_under_way_ = order_.has_value();
-  proposed_for_ = survivors;
+  proposed_for_ = now;
   return std::move(actions).value();
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,7 +65,15 @@ class EpochKeeper {
   void on_ended(const ChangeOutcome& outcome, Nanoseconds now_ns);
   void retry_later(Nanoseconds now_ns);
   void set_trouble(std::string trouble);
-  bool is_wanted_installed() const;
+  /// What a plan is made for: when any of it changes, another plan is wanted.
+  struct Circumstances {
+    Survivors survivors;
+    NativeLinks native;
+
+    friend bool operator==(const Circumstances&, const Circumstances&) = default;
+  };
+  Circumstances circumstances() const;
+  void listen_to_hellos();
   void log(LogLevel level, std::string_view event, std::vector<LogField> fields) const;
 
   const schedule::Network& network_;
@@ -76,9 +85,12 @@ class EpochKeeper {
   std::optional<Order> order_;
   bool under_way_ = false;        ///< A change that this object proposed has not ended yet.
   bool order_under_way_ = false;  ///< And it is that of the order.
-  std::optional<Survivors> proposed_for_;
-  std::optional<Survivors> installed_for_;   ///< `nominal_` is installed for these.
-  std::optional<Survivors> impossible_for_;  ///< No plan of `nominal_` can be made for these.
+  /// By site, where its edge can do native multicast, as it said last. Outlives the edge's being dead: it is
+  /// likely to come back as it was.
+  std::map<schedule::SiteId, std::vector<schedule::SiteId>> multicast_sites_;
+  std::optional<Circumstances> proposed_for_;
+  std::optional<Circumstances> installed_for_;   ///< `nominal_` is installed for these.
+  std::optional<Circumstances> impossible_for_;  ///< No plan of `nominal_` can be made for these.
   Nanoseconds retry_at_ns_ = kNever;
   Nanoseconds pause_ns_;
   std::string trouble_;

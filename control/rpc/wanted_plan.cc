@@ -10,9 +10,12 @@
 namespace tombolo::control {
 
 Result<schedule::EpochPlan> make_wanted_plan(const schedule::Network& network, const Nominal& nominal,
-                                             const Survivors& survivors, std::uint32_t epoch) {
+                                             const Survivors& survivors, std::uint32_t epoch,
+                                             const NativeLinks& native) {
   auto plan = plan_without(network, nominal, survivors, epoch);
   if (!plan) return plan;
+  if (Status assigned = assign_groups(*plan, network, nominal.native_multicast, native); !assigned)
+    return std::move(assigned).error();
   if (const std::size_t bytes = plan_bytes(*plan); bytes > kMaxPlanBytes)
     return invalid_input(fmt::format("schedule {}: its plan has {} bytes; at most {} can be sent",
                                      nominal.schedule.name, bytes, kMaxPlanBytes));

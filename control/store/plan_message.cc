@@ -110,8 +110,8 @@ void PlanReader::read_places(const v1::Plan& message) {
     const auto field = [this](const char* part) {
       return [this, part] { return fmt::format("links[{}].{}", plan_.links.size(), part); };
     };
-    plan_.links.push_back(
-        {narrow(link.from(), field("from")), narrow(link.to(), field("to")), link.rtt_ns(), link.load_bps()});
+    plan_.links.push_back({narrow(link.from(), field("from")), narrow(link.to(), field("to")), link.rtt_ns(),
+                           link.load_bps(), link.group()});
   }
 }
 
@@ -262,6 +262,7 @@ void write_plan(const EpochPlan& plan, v1::Plan& message) {
     into.set_to(link.to);
     into.set_rtt_ns(link.rtt_ns);
     into.set_load_bps(link.load_bps);
+    into.set_group(link.group);
   }
   for (const schedule::LostLink& link : plan.lost_links) {
     v1::PlanLostLink& into = *message.add_lost_links();

@@ -5,6 +5,7 @@
 #include "dataplane/port/dpdk/big_endian.h"
 #include "dataplane/port/dpdk/control_frame.h"
 #include "dataplane/port/dpdk/frame.h"
+#include "dataplane/port/dpdk/group_table.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace tombolo::dataplane {
@@ -18,12 +19,21 @@ constexpr Address kPeer{0x0a000002, 4800};
 
 using Bytes = std::vector<std::byte>;
 
-FrameFilter filter() { return {kOurs, kOwn, kLanes, {0xef000001}}; }
+FrameFilter filter() {
+  static const GroupTable groups = [] {
+    GroupTable table({kPeer.ipv4});
+    table.set(0, {0, {0xef000001, 0}});
+    return table;
+  }();
+  return {kOurs, kOwn, kLanes, &groups};
+}
 
 /// What parse_frame promises of a packet.
 void check_data(std::span<const std::byte> frame, const ParsedFrame& parsed) {
   CHECK(parsed.lane < kLanes);
   CHECK(kFramingBytes + parsed.payload_bytes <= frame.size());
+  const std::uint32_t to = get32(&frame[30]);
+  CHECK(to == kOwn.ipv4 || (to == 0xef000001 && parsed.from.ipv4 == kPeer.ipv4));
   CHECK(parsed.from.ipv4 != 0 && parsed.from.ipv4 != kOwn.ipv4 && !is_multicast(parsed.from.ipv4));
   CHECK(get16(&frame[36]) == kOwn.base_port + parsed.lane);
   CHECK(get16(&frame[34]) == parsed.from.base_port + parsed.lane);
@@ -35,7 +45,7 @@ void check_echo(std::span<const std::byte> frame) {
   if (!echo.is_request) return;
   Bytes answer(frame.begin(), frame.end());
   turn_into_echo_reply(answer, kOurs);
-  const FrameFilter asker{get48(&frame[6]), {echo.from_ipv4, 1}, 1, {}};
+  const FrameFilter asker{get48(&frame[6]), {echo.from_ipv4, 1}, 1, nullptr};
   const ParsedFrame parsed = parse_frame(answer, asker);
   CHECK(parsed.kind == ParsedFrame::Kind::kEcho);
   CHECK(!read_echo(answer).is_request);

@@ -67,6 +67,9 @@ std::vector<std::string> tombolo::fuzz::seed_inputs() {
       control::v1::Plan message;
       control::write_plan(control::small_plan(multicast, edge_aggregation), message);
       seeds.push_back(message.SerializeAsString());
+      message.mutable_links(0)->set_group(0xefc00000);
+      message.mutable_links(1)->set_group(0xefc00001);
+      seeds.push_back(message.SerializeAsString());
     }
   return seeds;
 }

@@ -72,6 +72,7 @@ std::vector<std::string> tombolo::fuzz::seed_inputs() {
                                  .deadline_ns = 1'000'000'000,
                                  .update_bytes = 100'000});
   CHECK(plan.ok());
+  plan->links[0].group = 0xefc00000;
   const auto shared = std::make_shared<const schedule::EpochPlan>(std::move(plan).value());
   return {control::write_state(
               control::AgentSnapshot{.term = 3, .newest_epoch = 4, .plan = nullptr, .activating_round = 0}),

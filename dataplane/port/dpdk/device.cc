@@ -106,8 +106,11 @@ Status Device::configure(const DeviceOptions& options, bool is_pci) {
   } else {
     is_started_ = true;
   }
-  // Not all devices have the mode; those without take everything anyway.
-  is_promiscuous_ = options.is_promiscuous && rte_eth_promiscuous_enable(port_) == 0;
+  // Not all devices have these modes. Of a kernel interface DPDK's driver sets the second one only; a device
+  // without any takes everything anyway.
+  takes_groups_ = options.takes_groups && rte_eth_allmulticast_enable(port_) == 0;
+  const bool is_promiscuous = options.is_promiscuous || (options.takes_groups && !takes_groups_);
+  is_promiscuous_ = is_promiscuous && rte_eth_promiscuous_enable(port_) == 0;
   rte_ether_addr address{};
   if (rte_eth_macaddr_get(port_, &address) == 0)
     mac_ = get48(reinterpret_cast<const std::byte*>(address.addr_bytes));
@@ -147,6 +150,7 @@ Device& Device::operator=(Device&& other) noexcept {
   is_owned_ = std::exchange(other.is_owned_, false);
   is_started_ = std::exchange(other.is_started_, false);
   is_promiscuous_ = std::exchange(other.is_promiscuous_, false);
+  takes_groups_ = std::exchange(other.takes_groups_, false);
   takes_chains_ = other.takes_chains_;
   mac_ = other.mac_;
   name_ = std::move(other.name_);
@@ -157,8 +161,9 @@ Device& Device::operator=(Device&& other) noexcept {
 
 void Device::close() {
   if (port_ == kNoPort) return;
-  // A kernel interface would keep the mode for good.
+  // A kernel interface would keep the modes for good.
   if (is_promiscuous_) rte_eth_promiscuous_disable(port_);
+  if (takes_groups_) rte_eth_allmulticast_disable(port_);
   if (is_started_) rte_eth_dev_stop(port_);
   if (is_owned_) {
     rte_eth_dev_info info{};

@@ -19,8 +19,8 @@ struct DeviceOptions {
   std::uint16_t rx_descriptors = 1024;
   std::uint16_t tx_descriptors = 1024;
   std::uint32_t mtu = 1500;
-  /// Takes frames for other Ethernet addresses than the device's: those of groups, or one that was made up.
-  bool is_promiscuous = false;
+  bool is_promiscuous = false;  ///< Takes frames for any Ethernet address: the port's own was made up.
+  bool takes_groups = false;    ///< Takes frames for groups.
   MbufPool* pool = nullptr;
 };
 
@@ -79,6 +79,7 @@ class Device {
   bool is_owned_ = false;  ///< Attached here, so detached here.
   bool is_started_ = false;
   bool is_promiscuous_ = false;
+  bool takes_groups_ = false;
   bool takes_chains_ = false;
   Mac mac_ = 0;
   std::string name_;

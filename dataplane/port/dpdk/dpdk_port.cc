@@ -40,9 +40,6 @@ Status check(const DpdkPortConfig& config) {
     return invalid_input(fmt::format("mtu {}: must be {} to {}", config.mtu, kMinMtu, kMaxMtu));
   if (config.mac && (*config.mac == 0 || *config.mac > kBroadcastMac || is_group_mac(*config.mac)))
     return invalid_input("mac " + format_mac(*config.mac) + ": is no single device's");
-  for (const std::uint32_t group : config.groups)
-    if (!is_multicast(group))
-      return invalid_input("group " + format_ipv4(group) + ": must be in 224.0.0.0/4");
   return check_emulation(config);
 }
 
@@ -59,9 +56,8 @@ Result<std::unique_ptr<DpdkPort>> DpdkPort::create(const DpdkPortConfig& config,
   auto neighbours =
       NeighbourTable::create({config.address.ipv4, config.prefix_length, config.gateway, config.neighbours});
   if (!neighbours.ok()) return std::move(neighbours).error().within(where);
-  const bool is_promiscuous = !config.groups.empty() || config.mac.has_value();
   auto device = Device::open({config.device, config.queues, config.rx_descriptors, config.tx_descriptors,
-                              config.mtu, is_promiscuous, &pool});
+                              config.mtu, config.mac.has_value(), config.multicast, &pool});
   if (!device.ok()) return std::move(device).error().within(where);
   auto port = std::unique_ptr<DpdkPort>(
       new DpdkPort(config, pool, std::move(device).value(), std::move(neighbours).value()));
@@ -84,7 +80,7 @@ DpdkPort::DpdkPort(const DpdkPortConfig& config, MbufPool& pool, Device device,
       neighbours_(std::move(neighbours)),
       queues_(config.queues) {
   const Mac own = device_.mac() != 0 ? device_.mac() : made_up_mac(config.address.ipv4);
-  filter_ = {config.mac.value_or(own), config.address, config.lane_count, config.groups};
+  filter_ = {config.mac.value_or(own), config.address, config.lane_count, &neighbours_->groups()};
   for (std::uint32_t i = 0; i < config.queues; ++i) queues_[i].index = i;
   if (!config.emulation) return;
   tx_link_ = std::make_unique<HeldLink>(config.emulation->tx, 2 * config.emulation->seed, config.queues);
@@ -139,6 +135,12 @@ Status DpdkPort::start_probe(const ProbeRequest& request) {
     return invalid_input(fmt::format("port {}: echoes of {} bytes: the MTU allows {}", config_.name,
                                      request.frame_bytes, config_.mtu + kEthernetBytes));
   return probe_.start(request);
+}
+
+Status DpdkPort::set_groups(std::uint32_t neighbour, const LinkGroups& groups) {
+  if (Status set = neighbours_->set_groups(neighbour, groups); !set.ok())
+    return std::move(set).error().within("port " + config_.name);
+  return ok_status();
 }
 
 std::uint64_t DpdkPort::drops(FrameDrop reason) const {

@@ -46,7 +46,7 @@ struct DpdkPortConfig {
   std::uint16_t tx_descriptors = 1024;
   std::uint32_t mtu = 1500;  ///< Of IPv4 packets; set on NICs, looked at on kernel interfaces.
   std::vector<Neighbour> neighbours;
-  std::vector<std::uint32_t> groups;  ///< IPv4 groups that it listens to.
+  bool multicast = false;  ///< The device shows IPv4 groups; set_groups() says which count.
   std::optional<Emulation> emulation;
 };
 
@@ -107,6 +107,9 @@ class DpdkPort final : public Port {
   /// Begins to measure the way to a neighbour. Errors: those of LinkProbe::start(); kInvalidInput for one who
   /// is not configured or echoes above the MTU.
   Status start_probe(const ProbeRequest& request);
+  /// Where a neighbour's packets go and come to from now on, as epochs say. Errors: kInvalidInput for who is
+  /// not configured.
+  Status set_groups(std::uint32_t neighbour, const LinkGroups& groups);
   std::optional<ProbeResult> take_probe_result() { return probe_.take_result(); }
   bool is_up() const { return device_.is_up(); }
   /// To be called again and again. A memif whose other end was not there at the start, or went away, is

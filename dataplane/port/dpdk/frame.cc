@@ -1,8 +1,7 @@
 #include "dataplane/port/dpdk/frame.h"
 
-#include <algorithm>
-
 #include "dataplane/port/dpdk/big_endian.h"
+#include "dataplane/port/dpdk/group_table.h"
 
 namespace tombolo::dataplane {
 namespace {
@@ -36,10 +35,11 @@ FrameDrop check_ipv4_header(std::span<const std::byte> packet) {
 }
 
 /// Both addresses must be ours: a frame that a switch floods to a port in promiscuous mode is not.
-bool is_for_us(Mac mac, std::uint32_t ipv4, const FrameFilter& filter) {
-  if (ipv4 == filter.address.ipv4) return mac == filter.mac;
-  return mac == group_mac(ipv4) &&
-         std::find(filter.groups.begin(), filter.groups.end(), ipv4) != filter.groups.end();
+FrameDrop check_destination(Mac mac, std::uint32_t from, std::uint32_t to, const FrameFilter& filter) {
+  if (to == filter.address.ipv4) return mac == filter.mac ? FrameDrop::kNone : FrameDrop::kOtherAddress;
+  if (filter.groups == nullptr || !is_multicast(to) || mac != group_mac(to)) return FrameDrop::kOtherAddress;
+  if (filter.groups->accepts(from, to)) return FrameDrop::kNone;
+  return filter.groups->listens_to(to) ? FrameDrop::kOtherSource : FrameDrop::kOtherAddress;
 }
 
 bool is_bad_source(std::uint32_t ipv4, const FrameFilter& filter) {
@@ -78,7 +78,8 @@ ParsedFrame parse_ipv4(Mac to_mac, std::span<const std::byte> packet, const Fram
   if (const FrameDrop drop = check_ipv4_header(packet); drop != FrameDrop::kNone) return dropped(drop);
   const std::uint32_t from = get32(&packet[12]);
   const std::uint32_t to = get32(&packet[16]);
-  if (!is_for_us(to_mac, to, filter)) return dropped(FrameDrop::kOtherAddress);
+  if (const FrameDrop drop = check_destination(to_mac, from, to, filter); drop != FrameDrop::kNone)
+    return dropped(drop);
   if (is_bad_source(from, filter)) return dropped(FrameDrop::kBadSource);
   // What follows the total length is Ethernet's padding.
   const auto rest = packet.subspan(kIpv4Bytes, get16(&packet[2]) - kIpv4Bytes);

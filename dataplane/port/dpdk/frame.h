@@ -3,13 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "dataplane/port/dpdk/frame_drop.h"
 #include "protocol/address.h"
 #include "protocol/port.h"
 
 namespace tombolo::dataplane {
+
+class GroupTable;
 
 /// An Ethernet address as a number: 02:00:00:00:00:01 is 0x020000000001.
 using Mac = std::uint64_t;
@@ -30,7 +31,7 @@ struct FrameFilter {
   Mac mac = 0;
   Address address;
   std::uint16_t lane_count = 1;
-  std::vector<std::uint32_t> groups;  ///< IPv4 groups that it listens to.
+  const GroupTable* groups = nullptr;  ///< Whose packets may come to which IPv4 groups; nullptr: nobody's.
 };
 
 /// What a frame is, and where things lie in it.

@@ -22,6 +22,7 @@ enum class FrameDrop : std::uint8_t {
   kIpOptions,     ///<
   kFragment,      ///<
   kOtherAddress,  ///< Neither this port's address nor a group that it listens to.
+  kOtherSource,   ///< To a group that it listens to, but from another host than the one whose group it is.
   kBadSource,     ///< From this port's own address, from none or from many, or from a port below the lane.
   kIcmpOther,     ///< ICMP that is neither an echo request nor an echo reply that was waited for.
   kNotUdp,        ///< Another protocol.

@@ -43,6 +43,9 @@ Result<std::unique_ptr<NeighbourTable>> NeighbourTable::create(const NeighbourCo
   }
   std::sort(table->destinations_.begin(), table->destinations_.end(),
             [](const Destination& a, const Destination& b) { return a.ipv4 < b.ipv4; });
+  std::vector<std::uint32_t> addresses;
+  for (const Destination& destination : table->destinations_) addresses.push_back(destination.ipv4);
+  table->groups_ = GroupTable(std::move(addresses));
   const bool asks =
       std::any_of(table->hops_.begin(), table->hops_.end(), [](const auto& hop) { return !hop->is_fixed; });
   table->next_due_ns_ = asks ? 0 : kNever;
@@ -61,16 +64,10 @@ Status NeighbourTable::add(const NeighbourConfig& config, const Neighbour& neigh
     return invalid_input("mac " + format_mac(*neighbour.mac) + " is no single device's");
   Destination destination;
   destination.ipv4 = ipv4;
-  if (neighbour.group) {
-    if (!is_multicast(*neighbour.group))
-      return invalid_input("group " + format_ipv4(*neighbour.group) + " is not in 224.0.0.0/4");
-    destination.group = *neighbour.group;
-  }
   if (!is_in_network(config, ipv4)) {
     if (neighbour.mac) return invalid_input("has a mac, but is in another network: the gateway has one");
-    if (!config.gateway && !neighbour.group)
-      return invalid_input("is in another network; a gateway is needed");
-    if (config.gateway) destination.hop = add_hop(*config.gateway);
+    if (!config.gateway) return invalid_input("is in another network; a gateway is needed");
+    destination.hop = add_hop(*config.gateway);
   } else {
     destination.hop = add_hop(ipv4);
     if (neighbour.mac) {
@@ -100,7 +97,8 @@ const NeighbourTable::Destination* NeighbourTable::find(std::uint32_t ipv4) cons
 NeighbourTable::Route NeighbourTable::route(std::uint32_t ipv4) const {
   const Destination* const destination = find(ipv4);
   if (destination == nullptr) return {FrameDrop::kUnknownNeighbour, 0, 0};
-  if (destination->group != 0) return {FrameDrop::kNone, group_mac(destination->group), destination->group};
+  const std::uint32_t group = groups_.send_group(index_of(*destination));
+  if (group != 0) return {FrameDrop::kNone, group_mac(group), group};
   return route_by_hop(*destination);
 }
 
@@ -111,8 +109,15 @@ NeighbourTable::Route NeighbourTable::direct_route(std::uint32_t ipv4) const {
 }
 
 NeighbourTable::Route NeighbourTable::route_by_hop(const Destination& destination) {
-  const Mac mac = destination.hop == nullptr ? 0 : destination.hop->mac.load(std::memory_order_relaxed);
+  const Mac mac = destination.hop->mac.load(std::memory_order_relaxed);
   return {mac == 0 ? FrameDrop::kUnresolved : FrameDrop::kNone, mac, destination.ipv4};
+}
+
+Status NeighbourTable::set_groups(std::uint32_t ipv4, const LinkGroups& groups) {
+  const Destination* const destination = find(ipv4);
+  if (destination == nullptr) return invalid_input(format_ipv4(ipv4) + " is not a neighbour");
+  groups_.set(index_of(*destination), groups);
+  return ok_status();
 }
 
 bool NeighbourTable::learn(std::uint32_t ipv4, Mac mac, Nanoseconds now_ns) {
@@ -145,7 +150,7 @@ std::size_t NeighbourTable::due(Nanoseconds now_ns, std::span<std::uint32_t> out
 std::size_t NeighbourTable::resolved() const {
   return static_cast<std::size_t>(
       std::count_if(destinations_.begin(), destinations_.end(), [](const Destination& destination) {
-        return destination.group != 0 || destination.hop->mac.load(std::memory_order_relaxed) != 0;
+        return destination.hop->mac.load(std::memory_order_relaxed) != 0;
       }));
 }
 

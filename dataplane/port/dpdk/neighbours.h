@@ -11,14 +11,14 @@
 #include "base/result.h"
 #include "dataplane/port/dpdk/control_frame.h"
 #include "dataplane/port/dpdk/frame.h"
+#include "dataplane/port/dpdk/group_table.h"
 
 namespace tombolo::dataplane {
 
 /// A node that a port sends to.
 struct Neighbour {
   Address address;
-  std::optional<Mac> mac;              ///< Fixed; else it is asked for (ARP).
-  std::optional<std::uint32_t> group;  ///< Packets for it go to this IPv4 group instead of to its address.
+  std::optional<Mac> mac;  ///< Fixed; else it is asked for (ARP).
 };
 
 struct NeighbourConfig {
@@ -40,7 +40,8 @@ class NeighbourTable {
   /// Errors: kInvalidInput, naming the address: not a host, named twice, out of reach without a gateway, ...
   static Result<std::unique_ptr<NeighbourTable>> create(const NeighbourConfig& config);
 
-  /// Where a packet for `ipv4` goes; a reason when it cannot.
+  /// Where a packet for `ipv4` goes: to the neighbour's group if it has one, else straight to it; a reason
+  /// when it cannot.
   struct Route {
     FrameDrop drop = FrameDrop::kNone;
     Mac mac = 0;
@@ -49,6 +50,10 @@ class NeighbourTable {
   Route route(std::uint32_t ipv4) const;
   /// The same to the neighbour itself, whatever group its packets go to.
   Route direct_route(std::uint32_t ipv4) const;
+
+  /// For the control thread: the groups of a neighbour from now on. Errors: kInvalidInput for who is none.
+  Status set_groups(std::uint32_t ipv4, const LinkGroups& groups);
+  const GroupTable& groups() const { return groups_; }
 
   /// Takes up what an ARP message says of its sender; false if that is nobody of ours.
   bool learn(std::uint32_t ipv4, Mac mac, Nanoseconds now_ns);
@@ -71,17 +76,20 @@ class NeighbourTable {
   };
   struct Destination {
     std::uint32_t ipv4 = 0;
-    std::uint32_t group = 0;  ///< 0: none.
-    Hop* hop = nullptr;       ///< For those without a group.
+    Hop* hop = nullptr;
   };
 
   Status add(const NeighbourConfig& config, const Neighbour& neighbour);
   Hop* add_hop(std::uint32_t ipv4);
   static Route route_by_hop(const Destination& destination);
   const Destination* find(std::uint32_t ipv4) const;
+  std::size_t index_of(const Destination& destination) const {
+    return static_cast<std::size_t>(&destination - destinations_.data());
+  }
 
   std::vector<std::unique_ptr<Hop>> hops_;
   std::vector<Destination> destinations_;  ///< By address.
+  GroupTable groups_;                      ///< Likewise.
   Nanoseconds next_due_ns_ = 0;
 };
 

@@ -26,7 +26,7 @@ TEST(StatusTableTest, AnEdgeIsShownWithWhoIsLate) {
       "staged epoch   8\n",
       "highest round  105\n",
       "  LON   edge    up                   70.0 ms  305 B  303 B     307      308    310       301      "
-      "10.0.0.2:4700\n",
+      "10.0.0.2:4700 by 239.192.0.3\n",
       "  NYC   island  DOWN (1 of 4 lanes)  1.0 ms   0 B    0 B       0        0      0         0        "
       "10.1.0.2:4700\n",
       "  wan   202 B     201      204 B  203      arp_other 205, ipv6 206\n",

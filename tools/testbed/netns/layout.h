@@ -19,6 +19,7 @@ struct Layout {
   double scale = 1;
   bool jumbo = true;
   std::uint32_t hello_interval_ms = 200;
+  bool native_multicast = false;  ///< Links between edges deliver by IPv4 groups.
   bool builtin_emulation = true;  ///< In the edges' ports; otherwise netem does it.
   std::string run_id;
   std::string folder;                      ///< The run's, absolute.

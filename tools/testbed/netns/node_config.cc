@@ -15,6 +15,8 @@ constexpr std::uint32_t kIdleSleepUs = 100;
 constexpr double kAccessRttMs = 0.1;
 constexpr std::uint32_t kJumboMtu = 9000;
 constexpr std::uint32_t kStandardMtu = 1500;
+/// Of the organisation's own scope (RFC 2365): nothing outside can mean the same groups.
+constexpr const char* kGroups = "239.192.0.0/16";
 
 std::string device(const Layout& layout, std::size_t index, const std::string& interface) {
   // A block holds whole frames and is whole pages; a ring holds what arrives while a worker has no core.
@@ -39,6 +41,7 @@ std::string link_port(const Layout& layout, SiteId site, std::size_t position, S
       "  - {{name: \"to-{}\", device: \"{}\", address: {}/{}, base_port: {}, mtu: {}", layout.site(other),
       device(layout, position, link_interface(link)), ipv4_text(is_first ? ends.first : ends.second),
       kLinkPrefix, kBasePort, layout.jumbo ? kJumboMtu : kStandardMtu);
+  if (layout.native_multicast) text += ", delivery: multicast";
   if (layout.builtin_emulation)
     text += emulation("emulate", static_cast<double>(out.one_way_ns) * 1e-6, out.capacity_bps,
                       loss_between(layout.config.losses, site, other));
@@ -122,6 +125,7 @@ std::string controller_yaml(const Layout& layout) {
       layout.controller_management(), kControllerPort, layout.folder, layout.profile, layout.scale,
       kTestbedJob, config.lane_count, layout.jumbo ? "jumbo" : "standard", layout.bytes,
       config.multicast ? "on" : "off", config.edge_aggregation ? "edge" : "none");
+  if (layout.native_multicast) text += fmt::format("native_multicast: {}\n", kGroups);
   const auto deadline_ns = deadline_of(config);
   if (deadline_ns) text += fmt::format("deadline_s: {:.3f}\n", static_cast<double>(*deadline_ns) * 1e-9);
   text += fmt::format(

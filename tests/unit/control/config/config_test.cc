@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -48,6 +50,7 @@ TEST(EdgeConfigTest, TheShippedExampleSaysWhatItMeans) {
   EXPECT_EQ(file->ports[0].network.address, 0x0a010001u);
   EXPECT_EQ(file->ports[0].network.prefix_bits, 24u);
   EXPECT_EQ(file->ports[0].gateway, 0x0a0100feu);
+  EXPECT_FALSE(file->ports[0].multicast);
   EXPECT_FALSE(file->ports[0].emulate.has_value());
   ASSERT_TRUE(file->ports[1].emulate.has_value());
   EXPECT_EQ(file->ports[1].emulate->delay_ns, kMillisecond);
@@ -91,7 +94,9 @@ TEST(EdgeConfigTest, EveryMistakeIsOneErrorWithItsPlace) {
       {"address: 10.1.0.1/24", "address: 10.1.0.1", "ports[0].address: '10.1.0.1' is not an address with"},
       {"address: 10.1.0.1/24", "address: 10.1.0.1/33", "ports[0].address: "},
       {"gateway: 10.1.0.254", "gateway: 10.1.0.256", "ports[0].gateway: '10.1.0.256' is not an IPv4 address"},
-      {"mtu: 9000}", "mtu: 100}", "ports[0].mtu: must be from 576"},
+      {"mtu: 9000", "mtu: 100", "ports[0].mtu: must be from 576"},
+      {"delivery: unicast", "delivery: anycast",
+       "ports[0].delivery: 'anycast' is not one of unicast, multicast"},
       {"base_port: 4700", "base_port: 65535", "ports[0].base_port: must be from 1024 to 65532"},
       {"loss: 0}", "loss: 2}", "ports[1].emulate.loss: must be from 0 to 1"},
       {"rate_bps: 1e9, queue_bytes: 1Mi, loss", "rate_bps: 0, queue_bytes: 1Mi, loss",
@@ -119,6 +124,21 @@ TEST(EdgeConfigTest, EveryMistakeIsOneErrorWithItsPlace) {
   }
 }
 
+TEST(EdgeConfigTest, APortThatDeliversByMulticastIsSaidOfItsNeighbours) {
+  const auto all = parse_edge_config(shipped("edges/LON.yaml"), kConfigs + "/edges/LON.yaml");
+  ASSERT_TRUE(all.ok());
+  EXPECT_TRUE(all->multicast_sites().empty());
+  const Changed changed = change(shipped("edges/LON.yaml"), "delivery: unicast", "delivery: multicast");
+  const auto file = parse_edge_config(changed.text, kConfigs + "/edges/LON.yaml");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_TRUE(file->ports[0].multicast);
+  EXPECT_FALSE(file->ports[1].multicast);
+  std::set<std::string> names;
+  for (const schedule::SiteId site : file->multicast_sites()) names.insert(file->topology.sites[site].id);
+  EXPECT_EQ(names, (std::set<std::string>{"AMS", "FRA", "NYC", "SIN"}));
+  EXPECT_TRUE(std::is_sorted(file->multicast_sites().begin(), file->multicast_sites().end()));
+}
+
 TEST(EdgeConfigTest, TheLineIsThatOfTheMistake) {
   const Changed changed = change(shipped("edges/LON.yaml"), "window: 4096", "window: 4000");
   const auto file = parse_edge_config(changed.text, kConfigs + "/edges/LON.yaml");
@@ -138,6 +158,8 @@ TEST(ControllerConfigTest, TheShippedExampleSaysWhatItMeans) {
   EXPECT_EQ(file->chunk_elements, 2048u);
   EXPECT_EQ(file->update_bytes, 1'000'000'000u);
   EXPECT_TRUE(file->multicast);
+  EXPECT_EQ(file->native_multicast.first, 0xefc00000u);
+  EXPECT_EQ(file->native_multicast.count, 65536u);
   EXPECT_EQ(file->deadline_ns, 30 * kSecond);
   EXPECT_TRUE(file->log.json);
   EXPECT_EQ(file->tls.certificate, "/etc/tombolo/controller.crt");
@@ -158,6 +180,13 @@ TEST(ControllerConfigTest, EveryMistakeIsOneErrorWithItsPlace) {
       {"chunk: jumbo", "chunk: huge", "chunk: 'huge' is not one of standard, jumbo"},
       {"multicast: on", "multicast: maybe", "multicast: 'maybe' is not one of"},
       {"aggregation: edge", "aggregation: tree", "aggregation: 'tree' is not one of none, edge"},
+      {"239.192.0.0/16", "239.192.0.0", "native_multicast: '239.192.0.0' is not an address with its prefix"},
+      {"239.192.0.0/16", "10.192.0.0/16", "native_multicast: must lie in 224.0.0.0/4"},
+      {"239.192.0.0/16", "224.0.0.0/3", "native_multicast: must lie in 224.0.0.0/4"},
+      {"239.192.0.0/16", "239.192.0.1/16", "native_multicast: has bits behind its prefix length"},
+      {"239.192.0.0/16", "224.0.0.0/24", "native_multicast: must lie beyond 224.0.0.0/24"},
+      {"239.192.0.0/16", "224.0.0.0/4", "native_multicast: must lie beyond 224.0.0.0/24"},
+      {"239.192.0.0/16", "239.192.0.0/28", "native_multicast: has 16 groups; the topology's links have "},
       {"deadline_s: 30", "deadline_s: 0", "deadline_s: must be from"},
       {"state: /var/lib/tombolo/controller", "states: x", "states: unknown key"},
   };

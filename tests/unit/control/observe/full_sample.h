@@ -18,6 +18,7 @@ inline std::vector<PeerSample> two_peers() {
   PeerSample peer;
   peer.name = "LON";
   peer.address = "10.0.0.2:4700";
+  peer.group = "239.192.0.3";
   peer.session = 301;
   peer.lanes_up = peer.lanes = 4;
   peer.rtt_ns = 70 * kMillisecond;

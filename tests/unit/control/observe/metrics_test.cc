@@ -56,6 +56,7 @@ TEST(MetricsTest, StatePortsAndPeersOfAnEdgeHaveTheirSeries) {
       {R"(port_drops_total{site="NYC",port="wan",reason="ipv6"})", 206},
       {R"(peer_up{site="NYC",peer="LON",kind="edge"})", 1},
       {R"(peer_up{site="NYC",peer="NYC",kind="island"})", 0},
+      {R"(peer_group_info{site="NYC",peer="LON",kind="edge",group="239.192.0.3"})", 1},
       {R"(peer_rtt_seconds{site="NYC",peer="LON",kind="edge"})", 0.07},
       {R"(peer_session{site="NYC",peer="LON",kind="edge"})", 301},
       {R"(peer_receive_packets_total{site="NYC",peer="LON",kind="edge"})", 302},

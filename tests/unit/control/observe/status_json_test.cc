@@ -25,10 +25,11 @@ TEST(StatusJsonTest, AnEdgeTellsEverything) {
   ASSERT_EQ(status["peers"].size(), 2U);
   EXPECT_EQ(
       status["peers"][0].dump(),
-      R"({"name":"LON","address":"10.0.0.2:4700","kind":"edge","up":true,"lanes_up":4,"lanes":4,)"
-      R"("session":301,"rtt_ms":70.0,"rx_packets":302,"rx_bytes":303,"tx_packets":304,"tx_bytes":305,)"
+      R"({"name":"LON","address":"10.0.0.2:4700","group":"239.192.0.3","kind":"edge","up":true,)"
+      R"("lanes_up":4,"lanes":4,"session":301,"rtt_ms":70.0,"rx_packets":302,"rx_bytes":303,"tx_packets":304,"tx_bytes":305,)"
       R"("outstanding":306,"repairs_sent":307,"repairs_asked":308,"gaps":309,"given_up":310,"downs":311})");
   EXPECT_EQ(status["peers"][1]["up"], false) << "up in one lane of four";
+  EXPECT_TRUE(status["peers"][1]["group"].is_null()) << "straight to its address";
   ASSERT_EQ(status["rounds"].size(), 2U);
   EXPECT_EQ(status["rounds"][0].dump(),
             R"({"round":901,"epoch":7,"island":"NYC","members":3,"late":["TYO"],"lanes_open":4,)"

@@ -33,7 +33,8 @@ TEST(ControlMessage, EveryMessageOfAnEdgeComesBack) {
                                                               .term = ~Term{0},
                                                               .committed_epoch = 3,
                                                               .staged_epoch = 4,
-                                                              .newest_epoch = 5},
+                                                              .newest_epoch = 5,
+                                                              .multicast_sites = {0, 7, 65535}},
                                                     .site_name = "NYC"});
   EXPECT_EQ(greeting.hello.site, 65535);
   EXPECT_EQ(greeting.hello.session, 0xfffffffeu);
@@ -41,6 +42,7 @@ TEST(ControlMessage, EveryMessageOfAnEdgeComesBack) {
   EXPECT_EQ(greeting.hello.committed_epoch, 3u);
   EXPECT_EQ(greeting.hello.staged_epoch, 4u);
   EXPECT_EQ(greeting.hello.newest_epoch, 5u);
+  EXPECT_EQ(greeting.hello.multicast_sites, (std::vector<schedule::SiteId>{0, 7, 65535}));
   EXPECT_EQ(greeting.site_name, "NYC");
   const auto ack = from_edge_and_back(StageAck{7, 0xffffffff});
   EXPECT_EQ(ack.epoch, 7u);
@@ -98,6 +100,24 @@ TEST(ControlMessage, RefusesEachBadMessageOfAnEdge) {
        [](v1::EdgeMessage& m) {
          m.mutable_hello()->set_session(1);
          m.mutable_hello()->set_site_name(std::string(65, 'x'));
+       }},
+      {"hello.multicast_sites: 65536 is no site",
+       [](v1::EdgeMessage& m) {
+         m.mutable_hello()->set_session(1);
+         m.mutable_hello()->set_site_name("A");
+         m.mutable_hello()->add_multicast_sites(65536);
+       }},
+      {"hello.multicast_sites: must be in ascending order",
+       [](v1::EdgeMessage& m) {
+         m.mutable_hello()->set_session(1);
+         m.mutable_hello()->set_site_name("A");
+         for (const unsigned site : {4U, 4U}) m.mutable_hello()->add_multicast_sites(site);
+       }},
+      {"hello.multicast_sites: 4097 of them",
+       [](v1::EdgeMessage& m) {
+         m.mutable_hello()->set_session(1);
+         m.mutable_hello()->set_site_name("A");
+         for (unsigned site = 0; site < 4097; ++site) m.mutable_hello()->add_multicast_sites(site);
        }},
       {"stage_nack.reason",
        [](v1::EdgeMessage& m) { m.mutable_stage_nack()->set_reason(std::string(4097, 'x')); }},

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,6 +65,21 @@ class KeeperTest : public testing::Test {
       deliver(keeper_->step(now_ns_));
     }
   }
+  /// The edge of a site begins a new life, with what it stored and with ports that can do this.
+  void restart(schedule::SiteId site, std::vector<schedule::SiteId> multicast_sites) {
+    Edge& edge = *edges_[site];
+    const AgentSnapshot stored = edge.agent->snapshot();
+    const EdgeIdentity self{site, edge.agent->self().session + 1};
+    edge.dataplane.drain_before(~std::uint32_t{0});
+    edge.agent = std::make_unique<Agent>(self, edge.dataplane, std::move(multicast_sites));
+    ASSERT_TRUE(edge.agent->restore(stored).ok());
+  }
+  /// The group of the committed epoch for a directed link; nothing without that link.
+  std::optional<std::uint32_t> group(schedule::SiteId from, schedule::SiteId to) const {
+    for (const schedule::PlannedLink& link : controller_->state().plan->links)
+      if (link.from == from && link.to == to) return link.group;
+    return std::nullopt;
+  }
   void order(Nominal nominal) {
     outcome_.reset();
     keeper_->order(std::move(nominal), now_ns_,
@@ -76,6 +92,10 @@ class KeeperTest : public testing::Test {
   }
   void report_island(schedule::SiteId site, bool up) {
     policy_.report(site, std::vector<LinkState>{{true, site, up}}, now_ns_);
+  }
+  bool has_link(schedule::SiteId from, schedule::SiteId to) const {
+    return std::any_of(network_.links.begin(), network_.links.end(),
+                       [&](const auto& link) { return link.from == from && link.to == to; });
   }
   std::uint32_t committed() const { return controller_->state().committed_epoch(); }
 
@@ -124,6 +144,61 @@ TEST_F(KeeperTest, ALossDoesNotWaitForAPause) {
   pass(500 * kMillisecond);  // 300 ms to settle.
   ASSERT_EQ(committed(), controller_->state().newest_epoch);
   EXPECT_EQ(controller_->state().plan->lost_ranks, (std::vector<schedule::Rank>{5, 6}));
+}
+
+/// Links of a pair of neighbours that both say that they can; a change of what an edge says is a new epoch.
+TEST_F(KeeperTest, LinksWhoseEndsCanDoMulticastGetGroups) {
+  constexpr schedule::SiteId kSin = 7, kTyo = 8;
+  ASSERT_TRUE(has_link(kSin, kTyo));
+  Nominal nominal = nine_city_grid();
+  nominal.native_multicast = {0xefc00000, 65536};
+  keeper_.emplace(network_, nominal, kOptions, *controller_, policy_, book_.sink());
+  restart(kSin, {kTyo});
+  pass(kSecond);
+  ASSERT_EQ(committed(), 1u);
+  EXPECT_EQ(group(kSin, kTyo), 0u) << "one end cannot";
+  restart(kTyo, {kSin});
+  pass(kSecond);
+  ASSERT_EQ(committed(), 2u);
+  const auto out = group(kSin, kTyo), back = group(kTyo, kSin);
+  EXPECT_EQ(*out >> 16, 0xefc0u);
+  EXPECT_EQ(*back >> 16, 0xefc0u);
+  EXPECT_NE(*out, *back);
+  for (const schedule::PlannedLink& link : controller_->state().plan->links)
+    if (link.from != kSin || link.to != kTyo)
+      if (link.from != kTyo || link.to != kSin) EXPECT_EQ(link.group, 0u);
+  pass(60 * kSecond);
+  EXPECT_EQ(controller_->state().newest_epoch, 2u) << "nothing has changed";
+
+  // The edge is configured for unicast and starts again.
+  restart(kTyo, {});
+  pass(2 * kSecond);
+  EXPECT_EQ(committed(), 3u);
+  EXPECT_EQ(group(kSin, kTyo), 0u);
+}
+
+TEST_F(KeeperTest, ARestartedControllerKeepsGroupsOfEdgesThatHaveNotCalledYet) {
+  constexpr schedule::SiteId kSin = 7, kTyo = 8;
+  Nominal nominal = nine_city_grid();
+  nominal.native_multicast = {0xefc00000, 65536};
+  keeper_.emplace(network_, nominal, kOptions, *controller_, policy_, book_.sink());
+  restart(kSin, {kTyo});
+  restart(kTyo, {kSin});
+  pass(kSecond);
+  ASSERT_EQ(committed(), 1u);
+  ASSERT_NE(group(kSin, kTyo), 0u);
+
+  std::vector<EdgeName> names;
+  for (const EdgeView& edge : controller_->edges()) names.push_back(edge.id);
+  const ControllerState stored = controller_->state();
+  controller_.emplace(std::move(Controller::create(names, {}, stored)).value());
+  keeper_.emplace(network_, nominal, kOptions, *controller_, policy_, book_.sink());
+  for (const auto& edge : edges_) edge->connected = false;
+  pass(kSecond);
+  EXPECT_EQ(controller_->state().newest_epoch, 1u);
+  for (const auto& edge : edges_) edge->connected = true;
+  pass(5 * kSecond);
+  EXPECT_EQ(controller_->state().newest_epoch, 1u);
 }
 
 TEST_F(KeeperTest, MarginOneOnlyAfterALoss) {

@@ -40,6 +40,7 @@ void expect_same(const EpochPlan& a, const EpochPlan& b) {
     EXPECT_EQ(a.links[i].to, b.links[i].to);
     EXPECT_EQ(a.links[i].rtt_ns, b.links[i].rtt_ns);
     EXPECT_EQ(a.links[i].load_bps, b.links[i].load_bps);
+    EXPECT_EQ(a.links[i].group, b.links[i].group);
   }
   ASSERT_EQ(a.entries.size(), b.entries.size());
   for (std::size_t e = 0; e < a.entries.size(); ++e) {
@@ -103,6 +104,13 @@ TEST(PlanMessage, ShippedSchedulesComeBackWhole) {
 
 TEST(PlanMessage, LossesComeBack) { expect_round_trip(nine_city_plan_without_sin(8)); }
 
+TEST(PlanMessage, GroupsComeBack) {
+  schedule::EpochPlan plan = *nine_city_plan(9);
+  plan.links[0].group = 0xe0000100;  // The lowest, 224.0.1.0, and the highest.
+  plan.links[3].group = 0xefffffff;
+  expect_round_trip(plan);
+}
+
 TEST(PlanMessage, RandomPlansComeBackWhole) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -148,6 +156,7 @@ std::vector<Hostile> damages_to_numbers_and_places() {
          for (int i = 0; i < 1024; ++i) p.add_island_sites(0);
        }},
       {"links[1].to: 65536", [](v1::Plan& p) { p.mutable_links(1)->set_to(65536); }},
+      {"link 0: its group is not in", [](v1::Plan& p) { p.mutable_links(0)->set_group(0x0a000001); }},
       {"links[0].from: 65536", [](v1::Plan& p) { p.mutable_links(0)->set_from(65536); }},
       {"lost_links[0]: 99999", [](v1::Plan& p) { p.add_lost_links()->set_b(99999); }},
       {"lost link 0", [](v1::Plan& p) { p.add_lost_links(); }},

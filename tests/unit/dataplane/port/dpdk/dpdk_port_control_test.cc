@@ -22,7 +22,7 @@ class PortControlTest : public PortTest {
   /// A's configuration without B's Ethernet address.
   DpdkPortConfig asking_config() const {
     DpdkPortConfig config = config_a();
-    config.neighbours = {{kEdgeB, {}, {}}};
+    config.neighbours = {{kEdgeB, {}}};
     return config;
   }
   bool can_send(DpdkPort& port) {

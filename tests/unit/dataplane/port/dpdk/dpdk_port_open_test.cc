@@ -35,10 +35,9 @@ TEST_F(PortOpenTest, RefusesABadConfigurationByField) {
       {[](auto& config) { config.mtu = 9601; }, "mtu 9601"},
       {[](auto& config) { config.mtu = 9300; }, "MTU 9300: frames of 9314 bytes do not fit the pool's 9216"},
       {[](auto& config) { config.mac = kBroadcastMac; }, "mac ff:ff:ff:ff:ff:ff"},
-      {[](auto& config) { config.groups = {kEdgeB.ipv4}; }, "group 10.0.0.2"},
       {[](auto& config) { config.address.ipv4 = 0xe0000001; }, "address 224.0.0.1"},
       {[](auto& config) {
-         config.neighbours.push_back({kEdgeA, {}, {}});
+         config.neighbours.push_back({kEdgeA, {}});
        },
        "neighbour 10.0.0.1"},
       {[](auto& config) { config.queues = 2; }, "2 queues: the device has"},

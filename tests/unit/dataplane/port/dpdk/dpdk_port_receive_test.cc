@@ -199,21 +199,6 @@ TEST_F(PortReceiveTest, ATagThatTheDeviceTookOffIsATagAllTheSame) {
   EXPECT_EQ(port->drops(FrameDrop::kVlan), 1U);
 }
 
-TEST_F(PortReceiveTest, ListensToItsGroups) {
-  DpdkPortConfig config = config_a();
-  config.groups = {0xef000001};
-  auto port = open(config);
-  Bytes frame = data_frame(2, kHeaderBytes);
-  put32(&frame[30], 0xef000001);
-  put48(&frame[0], group_mac(0xef000001));
-  seal(frame);
-  send_to_a(frame);
-  const std::vector<RxPacket> packets = receive(*port, 0);
-  ASSERT_EQ(packets.size(), 1U);
-  EXPECT_EQ(packets[0].from, kEdgeB);
-  EXPECT_EQ(packets[0].lane, 2U);
-}
-
 TEST_F(PortReceiveTest, AnEmptyPoolIsCounted) {
   auto port = open(config_a());
   const std::vector<std::size_t> cut{50, 0};
@@ -244,8 +229,9 @@ TEST_F(PortReceiveTest, AHundredThousandMalformedFramesAreAllAccountedFor) {
   SCOPED_TRACE(testing::Message() << "seed " << kSeed);
   Random random(kSeed);
   DpdkPortConfig config = config_a();
-  config.groups = {0xef000001};
+  config.multicast = true;
   auto port = open(config);
+  ASSERT_TRUE(port->set_groups(kEdgeB.ipv4, {0, {0xef000001, 0}}).ok());
   Bytes arp(kArpFrameBytes);
   write_arp(arp.data(), {ArpMessage::kRequest, kMacB, kEdgeB.ipv4, 0, kEdgeA.ipv4});
   Bytes echo(98);

@@ -160,7 +160,7 @@ TEST_F(PortTransmitTest, WhatArrivedIsSentOnWithoutACopy) {
 TEST_F(PortTransmitTest, UnknownUnresolvedAndTooLargePacketsAreGoneAndCounted) {
   DpdkPortConfig config = config_a();
   config.mtu = 1500;
-  config.neighbours.push_back({kStranger, {}, {}});
+  config.neighbours.push_back({kStranger, {}});
   auto port = open(config);
   std::vector<TxPacket> burst;
   for (std::uint32_t i = 0; i < 5; ++i) burst.push_back(packet_to_b(i, 100));
@@ -248,22 +248,6 @@ TEST_F(PortTransmitTest, ADroppedPacketBehindTheFirstUnsentIsNotCountedTwice) {
   EXPECT_EQ(port->counters().drops.get(FrameDrop::kUnknownNeighbour), 1U);
   EXPECT_EQ(port->counters().drops.get(FrameDrop::kNoHeaderBuffer), 2U);
   for (rte_mbuf* const header : taken) rte_pktmbuf_free(header);
-}
-
-TEST_F(PortTransmitTest, ANeighbourWithAGroupIsSentToByMulticast) {
-  DpdkPortConfig config = config_a();
-  config.neighbours = {{kEdgeB, {}, 0xef8a0102}};  // 239.138.1.2
-  auto port = open(config);
-  TxPacket packet = packet_to_b(1, 4);
-  ASSERT_EQ(port->transmit(0, {&packet, 1}, 0), 1U);
-  packet.keep.reset();
-  const std::vector<Bytes> frames = sent_by_a();
-  ASSERT_EQ(frames.size(), 1U);
-  // RFC 1112: the low 23 bits, so 138 becomes 10.
-  const Bytes mac{std::byte{1}, std::byte{0}, std::byte{0x5e}, std::byte{0x0a}, std::byte{1}, std::byte{2}};
-  EXPECT_EQ(Bytes(frames[0].begin(), frames[0].begin() + 6), mac);
-  const Bytes group{std::byte{239}, std::byte{138}, std::byte{1}, std::byte{2}};
-  EXPECT_EQ(Bytes(frames[0].begin() + 30, frames[0].begin() + 34), group);
 }
 
 TEST_F(PortTransmitTest, NetNullTakesEverythingInOnePiece) {

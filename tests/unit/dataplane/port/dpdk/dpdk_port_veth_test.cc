@@ -156,12 +156,13 @@ TEST_F(PortVethTest, TheKernelAndThePortUnderstandOneAnother) {
 
 TEST_F(PortVethTest, AGroupArrivesAndTheInterfaceIsLeftAsItWas) {
   DpdkPortConfig config = on_interface(config_a(), "tv0", true);
-  config.neighbours[0].group = 0xef000001;
   auto a = open(config);
   config = on_interface(config_b(), "tv1", true);
-  config.groups = {0xef000001};
+  config.multicast = true;
   auto b = open(config);
   ASSERT_TRUE(a != nullptr && b != nullptr);
+  ASSERT_TRUE(a->set_groups(kEdgeB.ipv4, {0xef000001, {}}).ok());
+  ASSERT_TRUE(b->set_groups(kEdgeA.ipv4, {0, {0xef000001, 0}}).ok());
   EXPECT_FALSE(run("ip link show tv0 | grep PROMISC"));
   EXPECT_TRUE(run("ip link show tv1 | grep PROMISC"));
   TxPacket packet = packet_to_b(1, 8192);

@@ -65,7 +65,7 @@ TEST(ParseFrame, ReadsBackWhatWriteFramingWrote) {
   SCOPED_TRACE(testing::Message() << "seed " << kSeed);
   Random random(kSeed);
   for (int i = 0; i < 2000; ++i) {
-    const FrameFilter filter{0x020000000001, {0x0a000001, 4700}, 8, {}};
+    const FrameFilter filter{0x020000000001, {0x0a000001, 4700}, 8, nullptr};
     const auto lane = static_cast<std::uint16_t>(random.below(8));
     const auto packet_bytes = static_cast<std::uint32_t>(random.below(kMaxPacketBytes + 1));
     Framing framing;

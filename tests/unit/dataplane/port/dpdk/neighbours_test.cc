@@ -14,6 +14,7 @@ constexpr std::uint32_t kOther = 0x0a000003;
 constexpr std::uint32_t kFar = 0x0a010002;
 constexpr std::uint32_t kFarther = 0x0a010003;
 constexpr std::uint32_t kGateway = 0x0a0000fe;
+constexpr std::uint32_t kStranger = 0x0a000009;
 constexpr std::uint32_t kGroup = 0xef000001;
 constexpr Mac kMac = 0x020000000002;
 
@@ -36,23 +37,21 @@ TEST(Neighbours, RefusesByAddressWhatCannotBe) {
     NeighbourConfig config;
     const char* says;
   };
-  const Neighbour near{{kNear, 1}, {}, {}};
+  const Neighbour near{{kNear, 1}, {}};
   const std::vector<Case> cases{
       {{0, 24, {}, {}}, "address 0.0.0.0"},
       {{0x7f000001, 24, {}, {}}, "address 127.0.0.1"},
       {{kOwn, 33, {}, {}}, "prefix length 33"},
       {{kOwn, 24, kFar, {}}, "gateway 10.1.0.2"},
       {{kOwn, 24, kOwn, {}}, "gateway 10.0.0.1"},
-      {{kOwn, 24, {}, {{{kFar, 1}, {}, {}}}},
-       "neighbour 10.1.0.2: is in another network; a gateway is needed"},
-      {config({{{kFar, 1}, kMac, {}}}), "neighbour 10.1.0.2: has a mac"},
-      {config({{{kOwn, 1}, {}, {}}}), "neighbour 10.0.0.1: is this port's own"},
+      {{kOwn, 24, {}, {{{kFar, 1}, {}}}}, "neighbour 10.1.0.2: is in another network; a gateway is needed"},
+      {config({{{kFar, 1}, kMac}}), "neighbour 10.1.0.2: has a mac"},
+      {config({{{kOwn, 1}, {}}}), "neighbour 10.0.0.1: is this port's own"},
       {config({near, near}), "neighbour 10.0.0.2: is named twice"},
-      {config({{{0, 1}, {}, {}}}), "neighbour 0.0.0.0"},
-      {config({{{kGroup, 1}, {}, {}}}), "neighbour 239.0.0.1"},
-      {config({{{kNear, 1}, kBroadcastMac, {}}}), "mac ff:ff:ff:ff:ff:ff"},
-      {config({{{kNear, 1}, Mac{0}, {}}}), "mac 00:00:00:00:00:00"},
-      {config({{{kNear, 1}, {}, kFar}}), "group 10.1.0.2"},
+      {config({{{0, 1}, {}}}), "neighbour 0.0.0.0"},
+      {config({{{kGroup, 1}, {}}}), "neighbour 239.0.0.1"},
+      {config({{{kNear, 1}, kBroadcastMac}}), "mac ff:ff:ff:ff:ff:ff"},
+      {config({{{kNear, 1}, Mac{0}}}), "mac 00:00:00:00:00:00"},
   };
   for (const Case& one : cases) {
     const auto result = NeighbourTable::create(one.config);
@@ -63,28 +62,36 @@ TEST(Neighbours, RefusesByAddressWhatCannotBe) {
 }
 
 TEST(Neighbours, RoutesDirectlyByGatewayOrToAGroup) {
-  auto neighbours = table(
-      {{{kFar, 1}, {}, {}}, {{kNear, 1}, kMac, {}}, {{kFarther, 1}, {}, {}}, {{kOther, 1}, {}, kGroup}});
+  auto neighbours = table({{{kFar, 1}, {}}, {{kNear, 1}, kMac}, {{kFarther, 1}, {}}, {{kOther, 1}, {}}});
   EXPECT_EQ(neighbours->size(), 4U);
   EXPECT_EQ(neighbours->route(kNear).mac, kMac);
   EXPECT_EQ(neighbours->route(kNear).to_ipv4, kNear);
   EXPECT_EQ(neighbours->route(kFar).drop, FrameDrop::kUnresolved);
-  EXPECT_EQ(neighbours->route(0x0a000009).drop, FrameDrop::kUnknownNeighbour);
+  EXPECT_EQ(neighbours->route(kStranger).drop, FrameDrop::kUnknownNeighbour);
+  EXPECT_EQ(neighbours->route(kOther).drop, FrameDrop::kUnresolved);
+  // A group needs nobody's Ethernet address, but a probe to the neighbour itself does.
+  ASSERT_TRUE(neighbours->set_groups(kOther, {kGroup, {}}).ok());
   EXPECT_EQ(neighbours->route(kOther).to_ipv4, kGroup);
   EXPECT_EQ(neighbours->route(kOther).mac, 0x01005e000001U);
   EXPECT_EQ(neighbours->direct_route(kOther).drop, FrameDrop::kUnresolved);
-  EXPECT_EQ(neighbours->resolved(), 2U);
+  EXPECT_EQ(neighbours->set_groups(kStranger, {kGroup, {}}).error().message, "10.0.0.9 is not a neighbour");
+  EXPECT_EQ(neighbours->resolved(), 1U);
   // The gateway's address serves both that are behind it.
   EXPECT_TRUE(neighbours->learn(kGateway, 0x0200000000fe, 0));
   for (const std::uint32_t ipv4 : {kFar, kFarther}) {
     EXPECT_EQ(neighbours->route(ipv4).mac, 0x0200000000feU);
     EXPECT_EQ(neighbours->route(ipv4).to_ipv4, ipv4);
   }
+  EXPECT_EQ(neighbours->resolved(), 3U);
+  // And back: the epoch has no group for it any more.
+  ASSERT_TRUE(neighbours->set_groups(kOther, {}).ok());
+  EXPECT_TRUE(neighbours->learn(kOther, kMac, 0));
+  EXPECT_EQ(neighbours->route(kOther).to_ipv4, kOther);
   EXPECT_EQ(neighbours->resolved(), 4U);
 }
 
 TEST(Neighbours, AsksForEachThatIsNotFixedAFewAtATime) {
-  auto neighbours = table({{{kNear, 1}, kMac, {}}, {{kFar, 1}, {}, {}}, {{kOther, 1}, {}, {}}});
+  auto neighbours = table({{{kNear, 1}, kMac}, {{kFar, 1}, {}}, {{kOther, 1}, {}}});
   EXPECT_EQ(neighbours->next_due_ns(), 0U);
   EXPECT_EQ(asked(*neighbours, 5), (std::vector<std::uint32_t>{kGateway, kOther}));
   EXPECT_EQ(neighbours->next_due_ns(), 5 + kSecond);
@@ -97,7 +104,7 @@ TEST(Neighbours, AsksForEachThatIsNotFixedAFewAtATime) {
   EXPECT_EQ(asked(*neighbours, 7 + 31 * kSecond), (std::vector<std::uint32_t>{kGateway, kOther}));
 
   std::vector<Neighbour> many;
-  for (std::uint32_t i = 0; i < 6; ++i) many.push_back({{0x0a000010 + i, 1}, {}, {}});
+  for (std::uint32_t i = 0; i < 6; ++i) many.push_back({{0x0a000010 + i, 1}, {}});
   auto crowd = table(many);
   EXPECT_EQ(asked(*crowd, 0).size(), 4U);
   EXPECT_EQ(crowd->next_due_ns(), 0U);
@@ -106,7 +113,7 @@ TEST(Neighbours, AsksForEachThatIsNotFixedAFewAtATime) {
 }
 
 TEST(Neighbours, NeverAsksWhenAllAreFixed) {
-  auto neighbours = table({{{kNear, 1}, kMac, {}}});
+  auto neighbours = table({{{kNear, 1}, kMac}});
   EXPECT_EQ(neighbours->next_due_ns(), kNever);
   EXPECT_TRUE(neighbours->learn(kNear, 0x0200000000cc, 0));
   EXPECT_EQ(neighbours->route(kNear).mac, kMac);

@@ -100,7 +100,7 @@ DpdkPortConfig PortTest::config_a(std::uint32_t queues) const {
   config.lane_count = kLanes;
   config.queues = queues;
   config.mtu = 9000;
-  config.neighbours = {{kEdgeB, kMacB, {}}};
+  config.neighbours = {{kEdgeB, kMacB}};
   return config;
 }
 
@@ -109,7 +109,7 @@ DpdkPortConfig PortTest::config_b(std::uint32_t queues) const {
   config.device = Cable::get(queues).device_b();
   config.mac = kMacB;
   config.address = kEdgeB;
-  config.neighbours = {{kEdgeA, kMacA, {}}};
+  config.neighbours = {{kEdgeA, kMacA}};
   return config;
 }
 

@@ -90,6 +90,17 @@ TEST_F(NodeConfig, EachEdgeEmulatesWhatItSendsAndBothDirectionsOfAnAccessLink) {
   EXPECT_DOUBLE_EQ(edge(2).ports[1].emulate->loss, 0);
 }
 
+TEST_F(NodeConfig, MulticastIsForLinksBetweenEdgesWithARangeFromTheController) {
+  EXPECT_TRUE(edge(1).multicast_sites().empty());
+  layout_.native_multicast = true;
+  EXPECT_EQ(edge(1).multicast_sites(), (std::vector<schedule::SiteId>{0, 2}));
+  EXPECT_EQ(edge(2).multicast_sites(), std::vector<schedule::SiteId>{1});
+  EXPECT_FALSE(edge(2).ports[1].multicast) << "the island's";
+  const auto file = control::parse_controller_config(controller_yaml(layout_), layout_.controller_file());
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_GE(file->native_multicast.count, layout_.config.network.links.size());
+}
+
 TEST_F(NodeConfig, TheControllerGetsTheSameNetworkScheduleAndUpdate) {
   const auto file = control::parse_controller_config(controller_yaml(layout_), layout_.controller_file());
   ASSERT_TRUE(file.ok()) << file.error().message;
