@@ -10,8 +10,6 @@ namespace {
 
 /// Enough to hold every partition of nine islands many times over, and some 100 MB at most.
 constexpr std::size_t kMaxEntries = 400'000;
-/// A pass that adds less than this share has converged to rounding.
-constexpr double kConverged = 1e-14;
 /// A cycle that has not converged by then mixes so slowly that no search wants it.
 constexpr int kMaxPasses = 100'000;
 
@@ -59,7 +57,7 @@ RoundHandle RoundBook::measure(Partition sets) const {
 /// After a round the islands of a set are equal, so S = Z + T (I - J) with one row and column of Z per set.
 /// The next round's Z' is R (Z + T (I - J)) R' with R its shares in the sets before, which comes to
 /// R Z R' + T (diag(1 / size) - 1 / n).
-double CycleMeter::disagreement_s(std::span<const RoundHandle> cycle, double cutoff_s) {
+double CycleMeter::disagreement_s(std::span<const RoundHandle> cycle, double cutoff_s, double precision) {
   prepare(cycle);
   double cycle_s = 0;
   for (const RoundHandle& round : cycle) cycle_s += round->seconds;
@@ -67,7 +65,7 @@ double CycleMeter::disagreement_s(std::span<const RoundHandle> cycle, double cut
   for (int i = 0; i < kMaxPasses; ++i) {
     const double d_s = pass(cycle) / (islands_ * cycle_s);
     // The first pass starts from nothing and lacks the end of the last round; it bounds D like all others.
-    if (d_s > cutoff_s || d_s - previous_s <= kConverged * d_s) return d_s;
+    if (d_s > cutoff_s || d_s - previous_s <= precision * d_s) return d_s;
     previous_s = d_s;
   }
   return std::numeric_limits<double>::infinity();

@@ -46,10 +46,11 @@ class CycleMeter {
  public:
   explicit CycleMeter(std::size_t islands) : islands_(static_cast<double>(islands)) {}
 
-  /// D in seconds of a cycle of at least one round, to rounding. Where D is above `cutoff_s` the answer may
+  /// D in seconds of a cycle of at least one round; iterating stops when a pass adds less than the share
+  /// `precision` of it. Where D is above `cutoff_s` the answer may
   /// be any value above it: iterating from no disagreement approaches D from below, so that it can stop
   /// early.
-  double disagreement_s(std::span<const RoundHandle> cycle, double cutoff_s);
+  double disagreement_s(std::span<const RoundHandle> cycle, double cutoff_s, double precision);
 
  private:
   void prepare(std::span<const RoundHandle> cycle);

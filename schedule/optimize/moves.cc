@@ -17,42 +17,18 @@ void Moves::remember(const RoundHandle& round) {
 }
 
 Cycle Moves::change(const Cycle& cycle) {
-  if (random_.chance(0.2)) return change_order(cycle);
   Cycle next = cycle;
   RoundHandle& place = next[random_.below(next.size())];
+  if (random_.chance(0.1)) {
+    RoundHandle& other = next[random_.below(next.size())];
+    if (place == other || next.size() < 3) return {};  // A cycle of two is the same the other way round.
+    std::swap(place, other);
+    return next;
+  }
   place = random_.chance(0.1) ? pool_[random_.below(pool_.size())] : change_round(*place);
   if (!place) return {};
   remember(place);
   return next;
-}
-
-/// A round is added, dropped, or trades places with another.
-Cycle Moves::change_order(const Cycle& cycle) {
-  Cycle next = cycle;
-  const auto place = next.begin() + static_cast<std::ptrdiff_t>(random_.below(next.size()));
-  switch (random_.below(3)) {
-    case 0: {
-      if (next.size() == max_rounds_) return {};
-      RoundHandle added = draw_round(cycle);
-      if (!added) return {};
-      next.insert(place, std::move(added));
-      return next;
-    }
-    case 1:
-      if (next.size() == 1) return {};
-      next.erase(place);
-      return next;
-    default:
-      if (next.size() < 3) return {};  // A cycle of two is the same the other way round.
-      std::swap(*place, next[random_.below(next.size())]);
-      return next;
-  }
-}
-
-RoundHandle Moves::draw_round(const Cycle& cycle) {
-  const RoundHandle& known =
-      random_.chance(0.5) ? cycle[random_.below(cycle.size())] : pool_[random_.below(pool_.size())];
-  return random_.chance(0.5) ? known : change_round(*known);
 }
 
 RoundHandle Moves::change_round(const TimedPartition& round) {

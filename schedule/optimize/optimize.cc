@@ -77,9 +77,15 @@ Result<Optimized> optimize(const Problem& problem, const OptimizeOptions& option
   }
   for (Schedule& seed : plain_seeds(problem, options.max_rounds)) starts.push_back(std::move(seed));
 
-  SearchOptions search{
-      .max_rounds = options.max_rounds, .seed = options.seed, .max_cycles = options.max_cycles, .stop = {}};
+  SearchOptions search{.max_rounds = options.max_rounds,
+                       .seed = options.seed,
+                       .max_cycles = options.max_cycles,
+                       .stop = {},
+                       .progress = {}};
   if (options.time_limit_s) search.stop = [&] { return elapsed_s() >= *options.time_limit_s; };
+  search.progress = [&](std::uint64_t cycles, double best_s) {
+    tell(fmt::format("D {:.6f} s after {} of {} cycles", best_s, cycles, options.max_cycles));
+  };
   tell(fmt::format("searching cycles of up to {} rounds", options.max_rounds));
   auto searched = search_cycles(problem, starts, search);
   if (!searched) return std::move(searched).error();

@@ -19,7 +19,7 @@ struct OptimizeOptions {
   std::size_t max_rounds = 8;  ///< Of the cycle.
   std::uint64_t seed = 1;
   /// How many cycles the search measures: a limit that gives the same answer on every machine.
-  std::uint64_t max_cycles = 8'000'000;
+  std::uint64_t max_cycles = 4'000'000;
   /// Stops the search by the clock; then the answer depends on the machine, and `stopped` says so.
   std::optional<double> time_limit_s;
   /// Schedules to begin with besides its own, for example the one that runs.

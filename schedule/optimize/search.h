@@ -16,6 +16,8 @@ struct SearchOptions {
   std::uint64_t max_cycles = 2'000'000;  ///< How many cycles it measures: what bounds its time.
   /// Asked now and then, if given; once it says true the search gives what it has.
   std::function<bool()> stop;
+  /// Told after each run of annealing how many cycles were measured and the least D, if given.
+  std::function<void(std::uint64_t cycles, double best_s)> progress;
 };
 
 struct Searched {
