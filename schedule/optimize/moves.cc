@@ -27,7 +27,6 @@ Cycle Moves::change(const Cycle& cycle) {
   }
   place = random_.chance(0.1) ? pool_[random_.below(pool_.size())] : change_round(*place);
   if (!place) return {};
-  remember(place);
   return next;
 }
 

@@ -27,10 +27,11 @@ Status check(const Problem& problem, const OptimizeOptions& options) {
 /// Times, cycle and mixing of the schedule that was chosen, from the model and not from the search.
 Status describe(const Problem& problem, Optimized& result) {
   std::vector<double> seconds;
-  for (const Round& round : result.schedule.rounds) {
+  for (Round& round : result.schedule.rounds) {
     auto time = problem.model().time(round, problem.update_bytes());
     if (!time) return std::move(time).error();
     seconds.push_back(time->seconds);
+    round.modes.assign(time->modes.begin(), time->modes.end());
     result.cycle_s += time->seconds;
     result.times.push_back(std::move(*time));
   }

@@ -16,8 +16,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Annealing accepts a cycle worse by this share of D at its start and at its end, one time in e.
-constexpr double kStartHeat = 0.04;
-constexpr double kEndHeat = 0.0005;
+constexpr double kStartHeat = 0.02;
+constexpr double kEndHeat = 0.001;
 /// Of all cycles measured, this share goes into a short trial of every length; the rest into a long one for
 /// each of the lengths that did best.
 constexpr double kTrialShare = 0.35;
@@ -25,7 +25,7 @@ constexpr std::size_t kLongRuns = 3;
 /// Of a run's cycles, this share is for annealing, what is left for polishing.
 constexpr double kAnnealShare = 0.9;
 /// D to this share is enough to decide on a step of annealing.
-constexpr double kRough = 1e-9;
+constexpr double kRough = 1e-7;
 constexpr double kFine = 1e-14;
 /// A cycle is better if it is so by more than rounding.
 constexpr double kBetter = 1 - 1e-11;
@@ -145,6 +145,7 @@ class Search {
       const double disagreement_s = measure(next, limit_s, kRough);
       if (!(disagreement_s <= limit_s)) continue;
       now = {std::move(next), disagreement_s};
+      for (const RoundHandle& round : now.cycle) moves_.remember(round);
       if (now.disagreement_s < best.disagreement_s * kBetter) best = now;
     }
     best.disagreement_s = measure(best.cycle, kInfinity, kFine);
