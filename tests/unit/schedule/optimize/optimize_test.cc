@@ -1,0 +1,120 @@
+#include "schedule/optimize/optimize.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "base/random.h"
+#include "schedule/optimize/bound.h"
+#include "tests/unit/schedule/optimize/reference_rows.h"
+#include "tests/unit/schedule/test_networks.h"
+
+namespace tombolo::schedule {
+namespace {
+
+OptimizeOptions quick(std::uint64_t max_cycles) {
+  OptimizeOptions options;
+  options.max_cycles = max_cycles;
+  return options;
+}
+
+TEST(Optimize, BoundsOfThePublishedTable) {
+  for (const ReferenceRow& row : reference_rows()) {
+    SCOPED_TRACE(row.profile);
+    const Network network = shipped_network("nine-city.yaml", row.profile);
+    EXPECT_NEAR(disagreement_bound_s(Problem(network, row.capabilities, 1e9)), row.bound_s,
+                std::max(row.half_digit, row.bound_s > 1.1039 ? 5e-4 : 5e-5));
+  }
+}
+
+/// Where one clique of all is the best cycle of two rounds it stays the answer, and is called certified.
+TEST(Optimize, CertifiesTheFullClique) {
+  const Network network = shipped_network("nine-city.yaml", "access-limited");
+  const Problem problem(network, {}, 1e9);
+  const auto best = optimize(problem, quick(20'000), VirtualClock());
+  ASSERT_TRUE(best.ok()) << best.error().message;
+  EXPECT_NEAR(best->mixing.disagreement_s, 1.2893, 5e-5);
+  EXPECT_EQ(best->certified, "cycles of at most two rounds");
+  ASSERT_EQ(best->schedule.rounds.size(), 1u);
+  EXPECT_NEAR(best->cycle_s, 0.9670, 5e-5);
+  EXPECT_EQ(best->times[0].seconds, best->cycle_s);
+  EXPECT_NEAR(best->gap, 1.2893 / 1.1036 - 1, 2e-4);
+  EXPECT_FALSE(best->stopped);
+  EXPECT_EQ(best->solve_s, 0);  // This clock stands still.
+}
+
+TEST(Optimize, DoesNotCallALongerCycleCertified) {
+  const Network network = shipped_network("nine-city.yaml", "testnet10");
+  const auto best = optimize(Problem(network, {false, Aggregation::kNone, Family::kDirect}, 1e9),
+                             quick(100'000), VirtualClock());
+  ASSERT_TRUE(best.ok());
+  EXPECT_GT(best->schedule.rounds.size(), 2u);
+  EXPECT_LT(best->mixing.disagreement_s, *best->two_rounds_s);
+  EXPECT_EQ(best->certified, "");
+}
+
+/// Two islands: one round of both, which the bound shows to be the best of all: D = 1.5 T / 2.
+TEST(Optimize, TwoIslands) {
+  Network network = shipped_network("three-site.yaml", "even");
+  network.islands.resize(2);
+  const auto best = optimize(Problem(network, {}, 1.25e9), quick(1000), VirtualClock());
+  ASSERT_TRUE(best.ok()) << best.error().message;
+  ASSERT_EQ(best->schedule.rounds.size(), 1u);
+  EXPECT_NEAR(best->mixing.disagreement_s, 0.75 * 1.005, 1e-12);
+  EXPECT_EQ(best->certified, "all schedules with barriers");
+}
+
+TEST(Optimize, RandomNetworksKeepTheirBounds) {
+  const std::uint64_t seed = 20265;
+  SCOPED_TRACE(seed);
+  Random random(seed);
+  for (int i = 0; i < (TOMBOLO_LONG_TESTS != 0 ? 200 : 30); ++i) {
+    SCOPED_TRACE(i);
+    const Network network = random_network(random);
+    const Capabilities capabilities{random.chance(0.5),
+                                    random.chance(0.5) ? Aggregation::kEdge : Aggregation::kNone,
+                                    random.chance(0.3) ? Family::kBest : Family::kDirect};
+    const Problem problem(network, capabilities, 1e8);
+    const auto best = optimize(problem, quick(3000), VirtualClock());
+    ASSERT_TRUE(best.ok()) << best.error().message;
+    EXPECT_GE(best->mixing.disagreement_s, best->bound_s * (1 - 1e-9));
+    EXPECT_NEAR(measured_disagreement_s(problem, best->schedule), best->mixing.disagreement_s, 1e-12);
+    if (!best->two_rounds_s) continue;
+    EXPECT_LE(best->mixing.disagreement_s, *best->two_rounds_s * (1 + 1e-9));
+  }
+}
+
+TEST(Optimize, HonoursTheTimeLimit) {
+  /// A clock that goes on by a second each time it is read.
+  class TickingClock final : public Clock {
+   public:
+    Nanoseconds now_ns() const override { return ticks_++ * kSecond; }
+
+   private:
+    mutable std::uint64_t ticks_ = 0;
+  };
+  const Network network = shipped_network("nine-city.yaml", "testnet10");
+  OptimizeOptions options = quick(100'000'000);
+  options.time_limit_s = 5;
+  const auto best = optimize(Problem(network, {}, 1e9), options, TickingClock());
+  ASSERT_TRUE(best.ok());
+  EXPECT_TRUE(best->stopped);
+  EXPECT_GE(best->solve_s, 5);
+  EXPECT_LE(best->solve_s, 10);
+}
+
+TEST(Optimize, BadOptionsAreErrors) {
+  const Network network = shipped_network("three-site.yaml", "even");
+  const Problem problem(network, {}, 1e9);
+  OptimizeOptions none;
+  none.max_rounds = 0;
+  EXPECT_EQ(optimize(problem, none, VirtualClock()).error().code, ErrorCode::kInvalidInput);
+  OptimizeOptions late;
+  late.time_limit_s = 0;
+  EXPECT_EQ(optimize(problem, late, VirtualClock()).error().code, ErrorCode::kInvalidInput);
+  EXPECT_EQ(optimize(Problem(network, {}, 0), {}, VirtualClock()).error().code, ErrorCode::kInvalidInput);
+}
+
+}  // namespace
+}  // namespace tombolo::schedule
