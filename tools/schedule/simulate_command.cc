@@ -14,6 +14,7 @@
 #include "tools/schedule/network_options.h"
 #include "tools/schedule/simulate_methods.h"
 #include "tools/schedule/simulate_outcome.h"
+#include "tools/schedule/simulate_page.h"
 
 namespace tombolo::tools {
 namespace {
@@ -28,6 +29,7 @@ struct SimulateOptions {
   unsigned seeds = 1;  ///< Runs of each method, with as many seeds from --seed on.
   double target = 0.7;
   std::string data = schedule::kFashionMnistFolder;
+  std::string report;
   std::string json;
 };
 
@@ -108,6 +110,13 @@ int run_simulate(const SimulateOptions& options) {
   const Result<Simulation> simulation = simulate(options);
   if (!simulation) return report_error(simulation.error());
   if (prints_tables(options.json)) print_table(options, *simulation);
+  if (!options.report.empty()) {
+    const std::string lead =
+        fmt::format("{}; a local step every {:g} s", describe_network(options.network, simulation->input),
+                    options.choice.step_s);
+    if (auto page = write_simulation_page(simulation->outcomes, lead, options.report); !page)
+      return report_error(page.error());
+  }
   const Status written = write_report(make_report(options, *simulation), options.json);
   return written ? kExitOk : report_error(written.error());
 }
@@ -162,6 +171,7 @@ void add_schedule_simulate(CLI::App& schedule, int& exit_code) {
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   add_training_options(*command, *options);
+  command->add_option("--report", options->report, "Also write a page to look at")->type_name("FILE");
   add_json(*command, options->json);
   command->callback([options, &exit_code] { exit_code = run_simulate(*options); });
 }
