@@ -6,9 +6,12 @@
 #include <limits>
 #include <utility>
 
+#include "base/clock.h"
+#include "schedule/optimize/optimize.h"
 #include "schedule/round_model.h"
 #include "schedule/routes.h"
 #include "schedule/schedule.h"
+#include "tools/schedule/simulate_baselines.h"
 
 namespace tombolo::tools {
 namespace {
@@ -29,7 +32,9 @@ class Maker {
         routes_(network_) {}
 
   Status add_outer(const std::string& name);
+  Status add_baselines(bool ring, bool matcha);
   Status add_schedule(const std::string& name_or_path);
+  Status add_ours();
 
   std::vector<Method> methods;
 
@@ -67,6 +72,48 @@ Status Maker::add_outer(const std::string& name) {
   return ok_status();
 }
 
+Status Maker::add_baselines(bool ring, bool matcha) {
+  if (!ring && !matcha) return ok_status();
+  const schedule::baselines::Problem problem{network_,      routes_,        capabilities_,
+                                             update_bytes_, choice_.step_s, choice_.seed};
+  const auto scene = schedule::baselines::Scene::make(problem);
+  if (!scene) return scene.error();
+  if (ring) methods.push_back(ring_method(*scene));
+  if (matcha) methods.push_back(matcha_method(*scene));
+  return ok_status();
+}
+
+/// What the network can do, from nothing to everything.
+struct Setting {
+  const char* name;
+  bool multicast;
+  Aggregation aggregation;
+};
+constexpr Setting kSettings[] = {{"ours, network forwards", false, Aggregation::kNone},
+                                 {"ours, multicast", true, Aggregation::kNone},
+                                 {"ours, multicast, edges sum", true, Aggregation::kEdge},
+                                 {"ours, multicast, all sites sum", true, Aggregation::kTree}};
+
+Status Maker::add_ours() {
+  const MonotonicClock clock;
+  schedule::OptimizeOptions options;
+  options.seed = choice_.seed;
+  options.max_cycles = choice_.max_cycles;
+  for (const Setting& setting : kSettings) {
+    Capabilities capabilities = capabilities_;  // Sites and links that differ still do.
+    capabilities.multicast = setting.multicast;
+    capabilities.aggregation = setting.aggregation;
+    const schedule::Problem problem(network_, capabilities, update_bytes_);
+    const auto best = schedule::optimize(problem, options, clock);
+    if (!best) return Error(best.error()).within(setting.name);
+    auto method =
+        schedule::scheduled_method(setting.name, best->schedule, problem.model(), update_bytes_, islands());
+    if (!method) return Error(method.error()).within(setting.name);
+    methods.push_back(std::move(*method));
+  }
+  return ok_status();
+}
+
 Status Maker::add_schedule(const std::string& name_or_path) {
   const auto chosen = schedule::load_schedule(name_or_path, network_.islands);
   if (!chosen) return Error(chosen.error()).within("--schedule");
@@ -89,6 +136,10 @@ Result<std::vector<Method>> make_methods(const NetworkInput& input, const Method
   for (const char* const name : {"fedavg", "diloco", "streaming-diloco"})
     if (wanted(name))
       if (auto added = maker.add_outer(name); !added) return std::move(added).error();
+  if (auto added = maker.add_baselines(wanted("ring"), wanted("matcha")); !added)
+    return std::move(added).error();
+  if (wanted("ours"))
+    if (auto added = maker.add_ours(); !added) return std::move(added).error();
   for (const std::string& name : choice.schedules)
     if (auto added = maker.add_schedule(name); !added) return std::move(added).error();
   return std::move(maker.methods);

@@ -19,6 +19,7 @@ struct MethodChoice {
   double step_s = 0.1;
   double duration_s = 60;
   std::uint64_t seed = 1;
+  std::uint64_t max_cycles = 1'000'000;  ///< Of the search for our schedules, each.
 };
 
 /// Method names on the command line.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -203,9 +205,15 @@ void print_outcomes(const std::vector<Outcome>& outcomes, double target) {
   }
   const std::vector<Reversal> reversals = find_reversals(outcomes);
   fmt::print("\n{}\n", reversals.empty() ? "every loss is in the order of D" : "not in the order of D:");
+  // One line for all that a method is reversed with for the same reason.
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> groups;
   for (const Reversal& reversal : reversals)
-    fmt::print("  {} before {} by D, not by the loss of {}: {}\n", reversal.nearer, reversal.farther,
-               reversal.loss == "islands" ? "an island" : "the mean model", reversal.why);
+    groups[{reversal.farther, reversal.loss, reversal.why}].push_back(reversal.nearer);
+  for (const auto& [key, nearer] : groups) {
+    const auto& [farther, loss, why] = key;
+    fmt::print("  {}: the loss of {} is below that of: {}. {}\n", farther,
+               loss == "islands" ? "an island" : "the mean model", fmt::join(nearer, "; "), why);
+  }
 }
 
 void report_outcomes(const std::vector<Outcome>& outcomes, nlohmann::ordered_json& report) {
