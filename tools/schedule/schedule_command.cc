@@ -2,6 +2,7 @@
 
 #include "tools/schedule/evaluate_command.h"
 #include "tools/schedule/optimize_command.h"
+#include "tools/schedule/simulate_command.h"
 
 namespace tombolo::tools {
 
@@ -10,6 +11,7 @@ void add_schedule_command(CLI::App& app, int& exit_code) {
   schedule->require_subcommand(1);
   add_schedule_evaluate(*schedule, exit_code);
   add_schedule_optimize(*schedule, exit_code);
+  add_schedule_simulate(*schedule, exit_code);
 }
 
 }  // namespace tombolo::tools
