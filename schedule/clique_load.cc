@@ -1,5 +1,10 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -73,6 +78,49 @@ CliqueLoad RoundModel::load(const Clique& clique, CliqueMode mode) const {
           core.add(routes_.link_into(site(source), at), shard);
     }
   }
+  core.append_to(load.loads, 2 * ranks);
+  return load;
+}
+
+Status RoundModel::check_message(const Message& message) const {
+  const std::size_t ranks = network_.islands.size();
+  if (message.from >= ranks || message.to >= ranks || message.from == message.to)
+    return invalid_input(fmt::format("a message from rank {} to rank {}; there are {} islands", message.from,
+                                     message.to, ranks));
+  const Island& from = network_.islands[message.from];
+  const Island& to = network_.islands[message.to];
+  if (!(message.share > 0) || !std::isfinite(message.share))
+    return invalid_input(fmt::format("the message from {} to {} is of {} updates; must be above 0", from.id,
+                                     to.id, message.share));
+  if (!routes_.reaches(from.site, to.site))
+    return invalid_input(fmt::format("there is no way from island {} to island {}", from.id, to.id));
+  return ok_status();
+}
+
+Result<CliqueLoad> RoundModel::load(const MessageRound& round) const {
+  if (round.messages.empty()) return invalid_input("a round of messages must have one");
+  const std::size_t ranks = network_.islands.size();
+  std::vector<double> access(2 * ranks, 0.0);
+  // Copies of the same data, together: by source, payload and share.
+  std::map<std::tuple<Rank, std::uint32_t, double>, std::vector<Rank>> sent;
+  CliqueLoad load;
+  for (const Message& message : round.messages) {
+    if (auto valid = check_message(message); !valid) return std::move(valid).error();
+    sent[{message.from, message.payload, message.share}].push_back(message.to);
+    double& received = access[ranks + message.to];
+    const bool folds = round.foldable && aggregates(site(message.to));
+    received = folds ? std::max(received, message.share) : received + message.share;
+    const std::uint64_t way_ns = routes_.latency_ns(site(message.from), site(message.to));
+    load.latency_s = std::max(load.latency_s, static_cast<double>(way_ns) * kSecondsPerNs);
+  }
+  CoreLoads core(network_.links.size(), network_.site_names.size());
+  for (const auto& [data, receivers] : sent) {
+    const auto& [from, payload, share] = data;
+    access[from] += replicates(site(from)) ? share : share * static_cast<double>(receivers.size());
+    add_copies(site(from), receivers, share, core);
+  }
+  for (std::size_t resource = 0; resource < access.size(); ++resource)
+    if (access[resource] > 0) load.loads.push_back({static_cast<std::uint32_t>(resource), access[resource]});
   core.append_to(load.loads, 2 * ranks);
   return load;
 }

@@ -85,7 +85,9 @@ Status check_runnable(const Network& network, const Schedule& schedule, const Co
       if (mode && mode->mode != Mode::kDirect)
         return cannot(fmt::format("round {}: edges cannot run the mode {} yet", r, mode_name(mode->mode)));
   }
-  if (options.multicast && (denies(network.site_replicates) || denies(network.link_multicast)))
+  if (options.multicast && (denies(network.site_replicates) ||
+                            std::any_of(network.links.begin(), network.links.end(),
+                                        [](const DirectedLink& link) { return !link.multicast; })))
     return cannot("edges cannot yet replicate at some sites and links only: switch multicast off");
   if (options.edge_aggregation && denies(network.site_aggregates))
     return cannot("edges cannot yet aggregate at some sites only: set aggregation none");

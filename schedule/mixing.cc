@@ -2,116 +2,131 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
 
+#include "schedule/fixed_point.h"
+#include "schedule/mixing_input.h"
+
 namespace tombolo::schedule {
 namespace {
 
-/// A square matrix, row by row. The numbers of islands are small: plain loops are clear and quick enough.
-class Matrix {
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+/// A round as the partition of all islands that it averages in: W = U U', U having a column for each block,
+/// 1 / sqrt(size) at its members.
+class Partition {
  public:
-  explicit Matrix(std::size_t n) : n_(n), cells_(n * n, 0.0) {}
-  double& at(std::size_t row, std::size_t column) { return cells_[row * n_ + column]; }
-  double at(std::size_t row, std::size_t column) const { return cells_[row * n_ + column]; }
-  std::size_t size() const { return n_; }
-
-  double trace() const {
-    double sum = 0;
-    for (std::size_t i = 0; i < n_; ++i) sum += at(i, i);
-    return sum;
-  }
-  /// The square root of the sum of squares.
-  double norm() const {
-    return std::sqrt(std::inner_product(cells_.begin(), cells_.end(), cells_.begin(), 0.0));
-  }
-  void scale(double factor) {
-    for (double& cell : cells_) cell *= factor;
-  }
-  void add(const Matrix& other) {
-    for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i] += other.cells_[i];
-  }
-  Matrix transposed() const {
-    Matrix result(n_);
-    for (std::size_t i = 0; i < n_; ++i)
-      for (std::size_t j = 0; j < n_; ++j) result.at(j, i) = at(i, j);
-    return result;
-  }
-  friend Matrix operator*(const Matrix& a, const Matrix& b) {
-    Matrix result(a.n_);
-    for (std::size_t i = 0; i < a.n_; ++i)
-      for (std::size_t k = 0; k < a.n_; ++k)
-        for (std::size_t j = 0; j < a.n_; ++j) result.at(i, j) += a.at(i, k) * b.at(k, j);
-    return result;
-  }
-
- private:
-  std::size_t n_;
-  std::vector<double> cells_;
-};
-
-/// I - J: what is left of the identity when the mean of all islands is taken away.
-Matrix identity_without_mean(std::size_t n) {
-  Matrix result(n);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j) result.at(i, j) = (i == j ? 1.0 : 0.0) - 1.0 / static_cast<double>(n);
-  return result;
-}
-
-/// Left-multiplies by W_r: every row of a clique becomes the mean of the clique's rows.
-void average_rows(const Round& round, Matrix& matrix) {
-  for (const Clique& clique : round.cliques) {
-    for (std::size_t column = 0; column < matrix.size(); ++column) {
-      double sum = 0;
-      for (const Rank rank : clique) sum += matrix.at(rank, column);
-      for (const Rank rank : clique) matrix.at(rank, column) = sum / static_cast<double>(clique.size());
+  Partition(const Round& round, std::size_t islands) : block_(islands, -1) {
+    for (const Clique& clique : round.cliques) {
+      for (const Rank rank : clique) block_[rank] = static_cast<Index>(sizes_.size());
+      sizes_.push_back(static_cast<double>(clique.size()));
+    }
+    for (Index& block : block_) {
+      if (block >= 0) continue;
+      block = static_cast<Index>(sizes_.size());
+      sizes_.push_back(1);
     }
   }
-}
 
-/// S becomes A S A' + T (I - J). S has rows and columns of sum 0 throughout, on which A = W - J acts as W
-/// does.
-void pass_round(const Round& round, double seconds, const Matrix& drift, Matrix& s) {
-  average_rows(round, s);
-  s = s.transposed();  // W S is not symmetric, but (W S)' = S W' and averaging its rows gives W S W'.
-  average_rows(round, s);
-  Matrix grown = drift;
-  grown.scale(seconds);
-  s.add(grown);
-}
+  Index blocks() const { return static_cast<Index>(sizes_.size()); }
+  Index islands() const { return static_cast<Index>(block_.size()); }
 
-/// S = M S M' + Q for the whole cycle: the sum of M^i Q M'^i, doubling the number of terms in each step.
-Matrix fixed_point(Matrix m, Matrix q) {
-  // M contracts, so its powers vanish; when they are below rounding, further terms change nothing. The bound
-  // is for a contraction that rounding hides: 2^60 cycles.
-  for (int step = 0; step < 60 && m.norm() > std::numeric_limits<double>::epsilon() * 1e-3; ++step) {
-    q.add(m * q * m.transposed());
-    m = m * m;
+  /// U.
+  MatrixXd basis() const {
+    MatrixXd u = MatrixXd::Zero(islands(), blocks());
+    for (Index i = 0; i < islands(); ++i) u(i, block(i)) = 1 / std::sqrt(sizes_[block_[i]]);
+    return u;
   }
-  return q;
-}
-
-/// ||M||^2, the largest eigenvalue of B = M'M. Squaring B again and again makes the eigenvalue's share of the
-/// trace overwhelming: trace(B^(2^k))^(2^-k) differs from it by a factor of at most n^(2^-k).
-double squared_norm(const Matrix& m) {
-  Matrix b = m.transposed() * m;
-  double log_value = 0;
-  double weight = 1;
-  for (int step = 0; step < 60; ++step) {
-    const double trace = b.trace();
-    if (!(trace > std::numeric_limits<double>::min())) return 0;
-    log_value += weight * std::log(trace);
-    b.scale(1 / trace);
-    b = b * b;
-    weight /= 2;
+  /// U' X, column by column: sums over blocks.
+  MatrixXd reduced(const MatrixXd& x) const {
+    MatrixXd sums = MatrixXd::Zero(blocks(), x.cols());
+    for (Index column = 0; column < x.cols(); ++column)
+      for (Index i = 0; i < islands(); ++i)
+        sums(block(i), column) += x(i, column) / std::sqrt(sizes_[block_[i]]);
+    return sums;
   }
-  return std::exp(log_value);
+  /// U Y.
+  MatrixXd spread(const MatrixXd& y) const {
+    MatrixXd x(islands(), y.cols());
+    for (Index column = 0; column < y.cols(); ++column)
+      for (Index i = 0; i < islands(); ++i) x(i, column) = y(block(i), column) / std::sqrt(sizes_[block_[i]]);
+    return x;
+  }
+  /// W X.
+  MatrixXd averaged(const MatrixXd& x) const { return spread(reduced(x)); }
+  /// U' S U and W S W, of a symmetric S.
+  MatrixXd reduced_both(const MatrixXd& s) const { return reduced(reduced(s).transpose()); }
+  MatrixXd averaged_both(const MatrixXd& s) const { return spread(spread(reduced_both(s)).transpose()); }
+
+ private:
+  Index block(Index i) const { return block_[i]; }
+
+  std::vector<Index> block_;   ///< By island.
+  std::vector<double> sizes_;  ///< By block.
+};
+
+std::vector<Partition> partitions_of(const Schedule& schedule, std::size_t islands) {
+  std::vector<Partition> partitions;
+  for (const Round& round : schedule.rounds) partitions.emplace_back(round, islands);
+  return partitions;
 }
 
-/// Whether the cliques of all rounds together join all islands: exactly then the cycle contracts.
-bool joins_all(const Schedule& schedule, std::size_t islands) {
+/// U_L' (W_L ... W_1 - J) U_1: as large as the whole in norm, since W_L = U_L U_L' and W_1 = U_1 U_1'.
+double contraction_norm(const std::vector<Partition>& rounds) {
+  const double n = static_cast<double>(rounds.front().islands());
+  MatrixXd product = rounds.front().basis();
+  for (std::size_t r = 1; r < rounds.size(); ++r) product = rounds[r].averaged(product);
+  product = rounds.back().reduced(product);
+  const MatrixXd ones = MatrixXd::Ones(rounds.front().islands(), 1);
+  product -= rounds.back().reduced(ones) * rounds.front().reduced(ones).transpose() / n;
+  return squared_norm(product);
+}
+
+/// D. The cycle is turned so that its last round has the fewest blocks, which leaves D as it is. At the start
+/// of the cycle S = U X U' + T_L (I - J), U being that round's basis: what has c blocks needs only a c x c
+/// fixed point.
+double disagreement(const std::vector<Partition>& rounds, std::span<const double> seconds) {
+  const Index islands = rounds.front().islands();
+  const double n = static_cast<double>(islands);
+  const MatrixXd drift = identity_without_mean(islands);
+  const std::size_t last = static_cast<std::size_t>(
+      std::min_element(rounds.begin(), rounds.end(),
+                       [](const Partition& a, const Partition& b) { return a.blocks() < b.blocks(); }) -
+      rounds.begin());
+  std::vector<std::size_t> order(rounds.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = (last + 1 + i) % rounds.size();
+
+  const Partition& few = rounds[last];
+  MatrixXd m = few.basis();
+  MatrixXd s = seconds[last] * drift;
+  for (const std::size_t r : order) {
+    m = rounds[r].averaged(m);
+    s = rounds[r].averaged_both(s) + seconds[r] * drift;
+  }
+  const MatrixXd ones = few.reduced(MatrixXd::Ones(islands, 1));
+  const auto x = cycle_fixed_point(few.reduced(m) - ones * ones.transpose() / n,
+                                   few.reduced_both(s - seconds[last] * drift));
+  if (!x) return std::numeric_limits<double>::infinity();
+
+  s = few.spread(few.spread(*x).transpose()) + seconds[last] * drift;
+  double integral = 0;
+  double cycle_s = 0;
+  for (const std::size_t r : order) {
+    integral += seconds[r] * (s.trace() + seconds[r] * (n - 1) / 2);
+    cycle_s += seconds[r];
+    s = rounds[r].averaged_both(s) + seconds[r] * drift;
+  }
+  return integral / (n * cycle_s);
+}
+
+/// Whether the cliques of these rounds together join all islands: exactly then the islands come together.
+bool joins_all(const Schedule& schedule, std::span<const double> probabilities, std::size_t islands) {
   std::vector<std::size_t> group(islands);
   std::iota(group.begin(), group.end(), std::size_t{0});
   const auto find = [&](std::size_t i) {
@@ -119,8 +134,9 @@ bool joins_all(const Schedule& schedule, std::size_t islands) {
     return i;
   };
   std::size_t groups = islands;
-  for (const Round& round : schedule.rounds)
-    for (const Clique& clique : round.cliques)
+  for (std::size_t r = 0; r < schedule.rounds.size(); ++r) {
+    if (!probabilities.empty() && probabilities[r] <= 0) continue;
+    for (const Clique& clique : schedule.rounds[r].cliques)
       for (const Rank rank : clique) {
         const std::size_t a = find(clique.front());
         const std::size_t b = find(rank);
@@ -128,6 +144,7 @@ bool joins_all(const Schedule& schedule, std::size_t islands) {
         group[a] = b;
         --groups;
       }
+  }
   return groups == 1;
 }
 
@@ -135,37 +152,39 @@ bool joins_all(const Schedule& schedule, std::size_t islands) {
 
 Result<Mixing> measure_mixing(const Schedule& schedule, std::span<const double> seconds,
                               std::size_t islands) {
-  if (islands == 0 || schedule.rounds.empty() || seconds.size() != schedule.rounds.size())
-    return invalid_input(
-        fmt::format("mixing: {} islands, {} rounds, {} times; needs islands and a time per round", islands,
-                    schedule.rounds.size(), seconds.size()));
-  double cycle_s = 0;
-  for (const double time_s : seconds) {
-    if (!(time_s > 0) || !std::isfinite(time_s))
-      return invalid_input(fmt::format("mixing: a round of {} s; must be above 0", time_s));
-    cycle_s += time_s;
-  }
-  if (!joins_all(schedule, islands)) return Mixing{std::numeric_limits<double>::infinity(), 0};
+  if (auto valid = check_mixing_input(schedule.rounds.size(), seconds, islands); !valid)
+    return std::move(valid).error();
+  if (!joins_all(schedule, {}, islands)) return Mixing{std::numeric_limits<double>::infinity(), 0};
+  const std::vector<Partition> rounds = partitions_of(schedule, islands);
+  const double cycle_s = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  return Mixing{disagreement(rounds, seconds), (1 - contraction_norm(rounds)) / cycle_s};
+}
 
-  const Matrix drift = identity_without_mean(islands);
-  Matrix m = drift;   // Of the whole cycle: A_L ... A_1.
-  Matrix q(islands);  // What a cycle makes of S = 0.
-  for (std::size_t r = 0; r < seconds.size(); ++r) {
-    average_rows(schedule.rounds[r], m);
-    pass_round(schedule.rounds[r], seconds[r], drift, q);
-  }
-  Mixing mixing;
-  mixing.contraction_per_s = (1 - squared_norm(m)) / cycle_s;
-
-  Matrix s = fixed_point(m, q);
-  const double n = static_cast<double>(islands);
-  double integral = 0;
-  for (std::size_t r = 0; r < seconds.size(); ++r) {
-    integral += seconds[r] * (s.trace() + seconds[r] * (n - 1) / 2);
-    pass_round(schedule.rounds[r], seconds[r], drift, s);
-  }
-  mixing.disagreement_s = integral / (n * cycle_s);
-  return mixing;
+Result<Mixing> measure_random_mixing(const Schedule& patterns, std::span<const double> seconds,
+                                     std::span<const double> probabilities, std::size_t islands) {
+  if (auto valid = check_mixing_input(patterns.rounds.size(), seconds, islands); !valid)
+    return std::move(valid).error();
+  const auto chances = scaled_probabilities(probabilities, seconds.size());
+  if (!chances) return chances.error();
+  if (!joins_all(patterns, *chances, islands)) return Mixing{std::numeric_limits<double>::infinity(), 0};
+  const std::vector<Partition> rounds = partitions_of(patterns, islands);
+  const Index size = static_cast<Index>(islands);
+  MatrixXd mean_w = MatrixXd::Zero(size, size);
+  for (std::size_t r = 0; r < rounds.size(); ++r)
+    mean_w += (*chances)[r] * rounds[r].averaged(MatrixXd::Identity(size, size));
+  const auto map = [&](const MatrixXd& s) {
+    MatrixXd image = MatrixXd::Zero(size, size);
+    for (std::size_t r = 0; r < rounds.size(); ++r)
+      if ((*chances)[r] > 0) image += (*chances)[r] * rounds[r].averaged_both(s);
+    return image;
+  };
+  const MatrixXd drift = identity_without_mean(size);
+  const RoundMoments moments = round_moments(seconds, *chances);
+  const auto s = map_fixed_point(map, moments.mean_s * drift, true);
+  if (!s) return Mixing{std::numeric_limits<double>::infinity(), 0};
+  // W'W = W: E[W] - J is symmetric and at least 0, so its norm is the root of what squared_norm gives.
+  const double left = std::sqrt(squared_norm(mean_w - MatrixXd::Identity(size, size) + drift));
+  return Mixing{random_disagreement(s->trace(), moments, islands), (1 - left) / moments.mean_s};
 }
 
 }  // namespace tombolo::schedule

@@ -45,8 +45,10 @@ RoundModel::RoundModel(const Network& network, const Routes& routes, Capabilitie
     capacities_bps_.push_back(static_cast<double>(network.ingress_bps[island.site]));
   for (const DirectedLink& link : network.links)
     capacities_bps_.push_back(static_cast<double>(link.capacity_bps));
-  find_multicast_routes(combined(network.links.size(), capabilities_.multicast, capabilities_.link_multicast,
-                                 network.link_multicast));
+  std::vector<bool> links_can;
+  for (const DirectedLink& link : network.links) links_can.push_back(link.multicast);
+  find_multicast_routes(
+      combined(network.links.size(), capabilities_.multicast, capabilities_.link_multicast, links_can));
 }
 
 void RoundModel::find_multicast_routes(const std::vector<bool>& link_multicast) {
@@ -100,6 +102,15 @@ Result<RoundTime> RoundModel::time(const Round& round, double update_bytes) cons
   }
   name_bottleneck(chosen, update_s, result);
   return result;
+}
+
+Result<double> RoundModel::time(const MessageRound& round, double update_bytes) const {
+  if (!(update_bytes > 0) || !std::isfinite(update_bytes))
+    return invalid_input("the update must be larger than 0 bytes");
+  const auto asked = load(round);
+  if (!asked) return asked.error();
+  const CliqueLoad* const all = &*asked;
+  return least_time({&all, 1}, update_seconds(update_bytes));
 }
 
 /// Everything that time() refuses.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "schedule/message_round.h"
 #include "schedule/routes.h"
 #include "schedule/schedule.h"
 #include "schedule/topology.h"
@@ -76,6 +77,14 @@ class RoundModel {
   /// What a clique of at least two members, which the network must join, asks for in a mode that it can do.
   CliqueLoad load(const Clique& clique, CliqueMode mode) const;
 
+  /// What a pattern of messages asks for: each message the egress of its source, the ingress of its receiver
+  /// and its route; copies of the same data share egress and links as a clique's do. The latency is the
+  /// longest of all. Errors: kInvalidInput for no message, an unknown or repeated rank in a message, no way
+  /// between its ends, or a share that is not above 0.
+  Result<CliqueLoad> load(const MessageRound& round) const;
+  /// Errors: those of load, and a size that is not above 0.
+  Result<double> time(const MessageRound& round, double update_bytes) const;
+
   /// Errors: kInvalidInput, naming two islands between which there is no way.
   Status check_joined(const Clique& clique) const;
   /// The root of least radius for a clique's tree, the lowest id on a tie; none if no site can be one.
@@ -103,6 +112,7 @@ class RoundModel {
   void find_multicast_routes(const std::vector<bool>& link_multicast);
   void add_copies(SiteId source, const Clique& receivers, double updates, CoreLoads& core) const;
   void add_tree(const Clique& clique, SiteId root, CoreLoads& core) const;
+  Status check_message(const Message& message) const;
   Status check_round(const Round& round, double update_bytes) const;
   void name_bottleneck(std::span<const CliqueLoad* const> cliques, std::span<const double> update_s,
                        RoundTime& time) const;

@@ -45,10 +45,15 @@ struct Round {
   double rest_s = 0;  ///< Only of a round without cliques: how long it lasts; above 0.
 };
 
+/// Whether all islands wait for a round's end before the next begins (barrier), or each clique starts as soon
+/// as its own members are ready (event).
+enum class Form : std::uint8_t { kBarrier, kEvent };
+
 /// A period of rounds.
 struct Schedule {
   std::string name;
   std::vector<Round> rounds;
+  Form form = Form::kBarrier;
 };
 
 /// Every round is one clique of all islands.
@@ -59,13 +64,17 @@ Result<Schedule> full_schedule(const std::vector<Island>& islands);
 /// Errors: kInvalidInput unless the islands' ids are those of the nine cities.
 Result<Schedule> grid_schedule(const std::vector<Island>& islands);
 
-/// Reads a schedule file: `rounds`, a list of rounds; a round is a list of cliques, a clique a list of island
-/// ids; optional `name`. A clique of one rests, like an island that is not mentioned. Any bytes may be given.
-/// Errors: kInvalidInput, exactly one, "file:line: key: what is wrong".
+/// Reads a schedule file: `rounds`, a list of rounds; a round is a list of cliques, or `{rest_s}` if all
+/// rest; a clique is a list of island ids, or `{members, mode, root}`; optional `name` and `form`. A clique
+/// of one rests, like an island that is not mentioned. `sites`, by SiteId, are what `root` may name; without
+/// them it is not looked at, for callers that refuse trees anyway. Any bytes may be given. Errors:
+/// kInvalidInput, exactly one, "file:line: key: what is wrong".
 Result<Schedule> parse_schedule(std::string_view text, std::string_view file_name,
-                                const std::vector<Island>& islands);
+                                const std::vector<Island>& islands,
+                                const std::vector<std::string>& sites = {});
 
 /// "full", "grid", or the path of a schedule file.
-Result<Schedule> load_schedule(const std::string& name_or_path, const std::vector<Island>& islands);
+Result<Schedule> load_schedule(const std::string& name_or_path, const std::vector<Island>& islands,
+                               const std::vector<std::string>& sites = {});
 
 }  // namespace tombolo::schedule

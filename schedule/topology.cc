@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -60,7 +61,7 @@ void TopologyReader::read_sites(const YamlValue& list) {
   if (items.empty()) list.fail("there must be at least one site");
   if (items.size() > kMaxSites) list.fail(fmt::format("{} sites; at most {}", items.size(), kMaxSites));
   for (const YamlValue& item : items) {
-    const YamlMap map = item.map({"id", "city", "lat", "lon"});
+    const YamlMap map = item.map({"id", "city", "lat", "lon", "replicates", "aggregates"});
     Site site;
     site.id = map.get("id").id();
     if (const auto city = map.find("city")) site.city = city->text();
@@ -68,6 +69,8 @@ void TopologyReader::read_sites(const YamlValue& list) {
       site.lat_deg = map.get("lat").number(-90, 90);
       site.lon_deg = map.get("lon").number(-180, 180);
     }
+    if (const auto replicates = map.find("replicates")) site.replicates = replicates->boolean();
+    if (const auto aggregates = map.find("aggregates")) site.aggregates = aggregates->boolean();
     if (!site_by_id_.emplace(site.id, static_cast<SiteId>(topology_.sites.size())).second)
       map.get("id").fail(fmt::format("the site '{}' appears twice", site.id));
     topology_.sites.push_back(std::move(site));
@@ -81,7 +84,7 @@ std::uint64_t latency_ns(const YamlValue& value, double ms) {
 }
 
 Link TopologyReader::read_link(const YamlValue& item) {
-  const YamlMap map = item.map({"a", "b", "rtt_ms", "one_way_ms", "gbps", "source"});
+  const YamlMap map = item.map({"a", "b", "rtt_ms", "one_way_ms", "gbps", "multicast", "source"});
   Link link;
   link.a = site(map.get("a"));
   link.b = site(map.get("b"));
@@ -103,6 +106,7 @@ Link TopologyReader::read_link(const YamlValue& item) {
     link.gbps_ab = ways.get("ab").positive_number(kMaxGbps);
     link.gbps_ba = ways.get("ba").positive_number(kMaxGbps);
   }
+  if (const auto multicast = map.find("multicast")) link.multicast = multicast->boolean();
   return link;
 }
 
@@ -234,6 +238,17 @@ void add_access(const Topology& topology, const Profile& profile, Scaler& scaler
   }
 }
 
+void add_denials(const Topology& topology, Network& network) {
+  const auto list = [&](bool Site::*can) {
+    std::vector<bool> all;
+    for (const Site& site : topology.sites) all.push_back(site.*can);
+    if (std::find(all.begin(), all.end(), false) == all.end()) all.clear();
+    return all;
+  };
+  network.site_replicates = list(&Site::replicates);
+  network.site_aggregates = list(&Site::aggregates);
+}
+
 void add_links(const Topology& topology, const Profile& profile, Scaler& scaler, Network& network) {
   for (std::size_t i = 0; i < topology.links.size(); ++i) {
     const Link& link = topology.links[i];
@@ -243,8 +258,10 @@ void add_links(const Topology& topology, const Profile& profile, Scaler& scaler,
       return of_link ? *of_link : *profile.core_gbps;
     };
     const std::uint64_t rtt_ns = link.one_way_ns_ab + link.one_way_ns_ba;
-    network.links.push_back({link.a, link.b, link.one_way_ns_ab, rtt_ns, scaler.bps(gbps(link.gbps_ab))});
-    network.links.push_back({link.b, link.a, link.one_way_ns_ba, rtt_ns, scaler.bps(gbps(link.gbps_ba))});
+    network.links.push_back(
+        {link.a, link.b, link.one_way_ns_ab, rtt_ns, scaler.bps(gbps(link.gbps_ab)), link.multicast});
+    network.links.push_back(
+        {link.b, link.a, link.one_way_ns_ba, rtt_ns, scaler.bps(gbps(link.gbps_ba)), link.multicast});
   }
 }
 
@@ -279,6 +296,7 @@ Result<Network> resolve(const Topology& topology, std::string_view profile_name,
   Scaler scaler(scale);
   add_access(topology, *profile, scaler, network);
   add_links(topology, *profile, scaler, network);
+  add_denials(topology, network);
   if (scaler.vanished())
     return invalid_input(
         fmt::format("scale {}: leaves a capacity below 1 bit/s in profile '{}'", scale, profile_name));

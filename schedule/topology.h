@@ -20,6 +20,8 @@ struct Site {
   std::string city;               ///< For people; may be empty.
   std::optional<double> lat_deg;  ///< Both or neither.
   std::optional<double> lon_deg;
+  bool replicates = true;  ///< Whether its edge can make copies of its islands' packets,
+  bool aggregates = true;  ///< and fold what comes in.
 };
 
 /// A full-duplex link between two sites. Latencies are of one direction; the link's own rates, if it has any.
@@ -30,6 +32,7 @@ struct Link {
   std::uint64_t one_way_ns_ba = 0;
   std::optional<double> gbps_ab;  ///< Both or neither.
   std::optional<double> gbps_ba;
+  bool multicast = true;  ///< Both directions.
 };
 
 /// An island's place in the list is its rank.
@@ -66,6 +69,7 @@ struct DirectedLink {
   std::uint64_t one_way_ns = 0;
   std::uint64_t rtt_ns = 0;
   std::uint64_t capacity_bps = 0;
+  bool multicast = true;  ///< Whether one copy on it may serve all that is behind it.
 };
 
 /// A topology under one profile and scale: what routes, times and plans are computed from.
@@ -76,10 +80,9 @@ struct Network {
   std::vector<std::uint64_t> egress_bps;   ///< By SiteId: of each island there; 0 at a site without capacity.
   std::vector<std::uint64_t> ingress_bps;  ///< By SiteId, likewise.
   std::vector<DirectedLink> links;         ///< 2 i is Topology::links[i] from a to b, 2 i + 1 from b to a.
-  /// What this network cannot do, whatever is asked of it; empty: nothing is denied.
+  /// What sites cannot do, whatever is asked of them; empty: nothing is denied.
   std::vector<bool> site_replicates{};  ///< By SiteId.
   std::vector<bool> site_aggregates{};  ///< By SiteId.
-  std::vector<bool> link_multicast{};   ///< By index in `links`.
 };
 
 /// Reads the text of a topology file; `file_name` is only for messages. Any bytes may be given.

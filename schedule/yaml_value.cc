@@ -134,6 +134,14 @@ std::string YamlValue::id() const {
   return id;
 }
 
+bool YamlValue::boolean() const {
+  if (node_.IsScalar() && node_.Tag() == "?") {
+    if (node_.Scalar() == "true") return true;
+    if (node_.Scalar() == "false") return false;
+  }
+  fail("must be true or false");
+}
+
 double YamlValue::plain_number() const {
   // A quoted scalar carries the tag "!", a plain one "?": "10" in quotes is a text.
   if (!node_.IsScalar() || node_.Tag() != "?") fail("must be a number");

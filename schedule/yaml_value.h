@@ -40,6 +40,9 @@ class YamlValue {
   std::string text() const;
   /// A text of at most 32 letters, digits, '_' and '.': a hyphen joins two ids to a link's name.
   std::string id() const;
+  bool is_map() const { return node_.IsMap(); }
+  /// A plain `true` or `false`.
+  bool boolean() const;
   /// A plain, finite number in [least, most].
   double number(double least, double most) const;
   /// A plain, finite number in (0, most].

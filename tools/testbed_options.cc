@@ -73,7 +73,8 @@ Result<RunConfig> make_config(const TestbedOptions& options, double scale) {
   auto network = schedule::resolve(*topology, options.profile, scale);
   if (!network) return std::move(network).error().within("--profile, --scale");
   config.network = std::move(network).value();
-  auto schedule = schedule::load_schedule(options.schedule, config.network.islands);
+  auto schedule =
+      schedule::load_schedule(options.schedule, config.network.islands, config.network.site_names);
   if (!schedule) return std::move(schedule).error();
   config.schedule = std::move(schedule).value();
   const auto bytes = parse_bytes(options.bytes);

@@ -38,7 +38,7 @@ void read_network(const YamlMap& map, ControllerFile& file) {
   const YamlValue schedule = map.get("schedule");
   std::string name = schedule.text();
   if (name != "full" && name != "grid") name = path_beside(schedule, file.path);
-  auto nominal = schedule::load_schedule(name, file.network.islands);
+  auto nominal = schedule::load_schedule(name, file.network.islands, file.network.site_names);
   if (!nominal) schedule.fail(nominal.error().message);
   file.schedule = std::move(nominal).value();
 }

@@ -1,4 +1,4 @@
-#include "schedule/schedule.h"
+#include "schedule/schedule_file.h"
 
 #include <set>
 #include <string_view>
@@ -21,10 +21,35 @@ std::vector<Island> make_islands() {
   return islands;
 }
 
+Network make_network() {
+  Network network;
+  network.islands = make_islands();
+  network.site_names = {"AMS", "null", "."};
+  return network;
+}
+
+/// What is accepted can be written, and reads back the same.
+void check_written(const Schedule& schedule, const Network& network) {
+  const ScheduleNotes notes{{"a: 1\n- b", ""}, {{"rounds: []"}}};
+  const std::string text = write_schedule(schedule, network, notes);
+  const auto again = parse_schedule(text, "written.yaml", network.islands, network.site_names);
+  CHECK(again.ok());
+  CHECK(again->name == schedule.name && again->form == schedule.form);
+  CHECK(again->rounds.size() == schedule.rounds.size());
+  for (std::size_t r = 0; r < schedule.rounds.size(); ++r) {
+    CHECK(again->rounds[r].cliques == schedule.rounds[r].cliques);
+    CHECK(again->rounds[r].modes == schedule.rounds[r].modes);
+    CHECK(again->rounds[r].rest_s == schedule.rounds[r].rest_s);
+  }
+}
+
 void check_accepted(const Schedule& schedule) {
   CHECK(!schedule.rounds.empty() && schedule.rounds.size() <= kMaxRounds);
   for (const Round& round : schedule.rounds) {
-    CHECK(!round.cliques.empty());
+    CHECK(round.cliques.empty() == (round.rest_s > 0));
+    CHECK(round.modes.empty() || round.modes.size() == round.cliques.size());
+    for (const auto& mode : round.modes)
+      CHECK(!mode || mode->root == kCentralRoot || (mode->mode == Mode::kTree && mode->root < 3));
     std::set<Rank> seen;
     for (const Clique& clique : round.cliques) {
       CHECK(clique.size() >= 2 && clique.size() <= kMaxCliqueMembers);
@@ -42,11 +67,12 @@ void check_accepted(const Schedule& schedule) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tombolo;
-  static const std::vector<schedule::Island> islands = schedule::make_islands();
+  static const schedule::Network network = schedule::make_network();
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto schedule = schedule::parse_schedule(text, "input.yaml", islands);
+  const auto schedule = schedule::parse_schedule(text, "input.yaml", network.islands, network.site_names);
   if (schedule.ok()) {
     schedule::check_accepted(*schedule);
+    schedule::check_written(*schedule, network);
   } else {
     CHECK(schedule.error().code == ErrorCode::kInvalidInput);
     CHECK(schedule.error().message.starts_with("input.yaml:"));
@@ -55,5 +81,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 std::vector<std::string> tombolo::fuzz::seed_inputs() {
-  return {"name: small\nrounds:\n  - [[AMS, FRA], [I9, I10, I69]]\n  - [[NYC, LON]]\n"};
+  return {
+      "form: event\nrounds:\n  - - {members: [AMS, FRA], mode: tree, root: \"null\"}\n"
+      "    - {members: [I9, I10, I69], mode: sharded}\n    - [NYC, LON]\n  - {rest_s: 2.5}\n",
+      "name: small\nrounds:\n  - [[AMS, FRA], [I9, I10, I69]]\n  - [[NYC, LON]]\n"};
 }

@@ -27,6 +27,8 @@ void check_accepted(const Topology& topology) {
     }
     CHECK(network->links.size() == 2 * topology.links.size());
     for (const DirectedLink& link : network->links) CHECK(link.capacity_bps > 0);
+    for (const auto* const list : {&network->site_replicates, &network->site_aggregates})
+      CHECK(list->empty() || list->size() == topology.sites.size());
   }
 }
 
@@ -51,9 +53,9 @@ std::vector<std::string> tombolo::fuzz::seed_inputs() {
       "name: small\n"
       "sites:\n"
       "  - {id: A, lat: 1.5, lon: -2}\n"
-      "  - {id: B}\n"
+      "  - {id: B, replicates: false, aggregates: true}\n"
       "links:\n"
-      "  - {a: A, b: B, rtt_ms: 10, gbps: {ab: 1, ba: 2}}\n"
+      "  - {a: A, b: B, rtt_ms: 10, gbps: {ab: 1, ba: 2}, multicast: false}\n"
       "profiles:\n"
       "  p: {core_gbps: 1, egress_gbps: 1, ingress_gbps: 1}\n"};
 }

@@ -271,8 +271,7 @@ TEST(Compile, NamesWhatEdgesCannotRunYet) {
 
   schedule.rounds.resize(1);
   Network mixed = network;
-  mixed.link_multicast.assign(network.links.size(), true);
-  mixed.link_multicast[2] = false;
+  mixed.links[2].multicast = false;
   refused(mixed, schedule, "switch multicast off");
   EXPECT_TRUE(compile(mixed, schedule, options(false, true)).ok());
   mixed = network;

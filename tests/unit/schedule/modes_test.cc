@@ -174,7 +174,7 @@ TEST(Modes, CapabilitiesOneByOne) {
     Network denied = network;
     denied.site_replicates.assign(sites, multicast);
     denied.site_aggregates.assign(sites, aggregates);
-    denied.link_multicast.assign(network.links.size(), multicast);
+    for (DirectedLink& link : denied.links) link.multicast = multicast;
     EXPECT_EQ(RoundModel(denied, routes, {true, Aggregation::kEdge}).time(round, 1e7)->seconds, all);
   }
 }
@@ -298,6 +298,60 @@ TEST(Modes, LeastTimeToTheLastDigit) {
   }
 }
 
+/// A clique that exchanges directly is a pattern of messages in which a source's are copies of one update.
+TEST(Modes, MessagesSayTheSameAsACliqueThatExchangesDirectly) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Network network = random_network(random);
+    const Routes routes(network);
+    const Capabilities with = random_capabilities(random, network);
+    const RoundModel model(network, routes, with);
+    const Clique clique = random_round(random, network.islands.size()).cliques[0];
+    MessageRound messages;
+    messages.foldable = true;
+    for (const Rank from : clique)
+      for (const Rank to : clique)
+        if (from != to) messages.messages.push_back({.from = from, .to = to});
+    const CliqueLoad expected = model.load(clique, CliqueMode{});
+    const auto load = model.load(messages);
+    ASSERT_TRUE(load.ok());
+    EXPECT_EQ(load->latency_s, expected.latency_s);
+    ASSERT_EQ(load->loads.size(), expected.loads.size());
+    for (std::size_t i = 0; i < expected.loads.size(); ++i) {
+      EXPECT_EQ(load->loads[i].resource, expected.loads[i].resource);
+      EXPECT_EQ(load->loads[i].updates, expected.loads[i].updates);
+    }
+  }
+}
+
+TEST(Modes, MessagesByHand) {
+  // A - B - C, 5 ms and 15 ms, 10 Gbit/s; 1.25 GB take a second.
+  const Network network = shipped_network("three-site.yaml", "even");
+  const Routes routes(network);
+  const RoundModel model(network, routes, {true, Aggregation::kEdge});
+  // A ring of shards: each sends a third to the next; C to A passes B.
+  MessageRound ring{{{0, 1, 1.0 / 3}, {1, 2, 1.0 / 3}, {2, 0, 1.0 / 3}}};
+  EXPECT_NEAR(*model.time(ring, 1.25e9), 0.020 + 1.0 / 3, 1e-12);
+  // A to both: the same data goes out once, other data twice, over A's egress and A-B.
+  MessageRound star{{{.from = 0, .to = 1}, {.from = 0, .to = 2}}};
+  EXPECT_NEAR(*model.time(star, 1.25e9), 1.020, 1e-12);
+  star.messages[1].payload = 1;
+  EXPECT_NEAR(*model.time(star, 1.25e9), 2.020, 1e-12);
+  // Both to B: its ingress carries both, or what is folded.
+  MessageRound gather{{{.from = 0, .to = 1}, {.from = 2, .to = 1}}};
+  EXPECT_NEAR(*model.time(gather, 1.25e9), 2.015, 1e-12);
+  gather.foldable = true;
+  EXPECT_NEAR(*model.time(gather, 1.25e9), 1.015, 1e-12);
+
+  const auto refused = [&](const MessageRound& round) { return !model.time(round, 1e9).ok(); };
+  EXPECT_TRUE(refused({}));
+  EXPECT_TRUE(refused({{{.from = 0, .to = 0}}}));
+  EXPECT_TRUE(refused({{{.from = 0, .to = 3}}}));
+  EXPECT_TRUE(refused({{{.from = 0, .to = 1, .share = 0}}}));
+  EXPECT_FALSE(model.time(ring, 0).ok());
+}
+
 /// The rows of the published table in which cliques are sharded, or fold in a tree.
 TEST(Modes, ReferenceValuesOfTheFullClique) {
   const auto full_s = [](const char* profile, Capabilities with) {
@@ -309,9 +363,11 @@ TEST(Modes, ReferenceValuesOfTheFullClique) {
   };
   const RoundTime sharded = full_s("access-limited", {false, Aggregation::kNone, Family::kBest});
   EXPECT_NEAR(sharded.seconds, 1.7562, 5e-5);
+  EXPECT_NEAR(1.5 * sharded.seconds * 8 / 9, 2.3416, 5e-5);
   EXPECT_EQ(sharded.modes[0].mode, Mode::kSharded);
   const RoundTime tree = full_s("testnet10", {true, Aggregation::kTree, Family::kDirect});
   EXPECT_NEAR(tree.seconds, 0.982, 5e-4);
+  EXPECT_NEAR(1.5 * tree.seconds * 8 / 9, 1.309, 5e-4);
   EXPECT_EQ(tree.modes[0].mode, Mode::kTree);
   EXPECT_NE(tree.modes[0].root, kCentralRoot);
 }

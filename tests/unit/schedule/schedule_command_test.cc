@@ -11,6 +11,7 @@
 
 #include "tests/unit/schedule/test_networks.h"
 #include "tools/cli.h"
+#include "tools/schedule/schedule_score.h"
 
 namespace tombolo::tools {
 namespace {
@@ -56,6 +57,87 @@ TEST(ScheduleCommand, JsonOnStandardOutputIsTheWholeOutput) {
   EXPECT_EQ(round.at("bottleneck").at("load"), 1);
   EXPECT_NEAR(report.at("cycle_s").get<double>(),
               round.at("time_s").get<double>() + report.at("rounds")[1].at("time_s").get<double>(), 1e-15);
+}
+
+TEST(ScheduleCommand, ReportsBoundModesAndRests) {
+  const std::string path = testing::TempDir() + "schedule_command_rest.yaml";
+  std::ofstream(path)
+      << "rounds:\n  - [{members: [AMS, BAR, FRA, LAX, LON, NYC, SEO, SIN, TYO], mode: tree}]\n"
+         "  - {rest_s: 5}\n";
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"--profile", "testnet10", "--schedule",    path,
+                                       "--bytes",   "1G",        "--aggregation", "tree"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return evaluate(arguments);
+  };
+  const Outcome outcome = run({"--step-time", "2", "--json", "-"});
+  ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
+  const auto report = nlohmann::json::parse(outcome.out);
+  EXPECT_NEAR(report.at("bound_s").get<double>(), 1.104, 5e-4);
+  const double d = report.at("disagreement_s").get<double>();
+  const double t = report.at("rounds")[0].at("time_s").get<double>();
+  EXPECT_NEAR(t, 0.982, 5e-4);
+  EXPECT_NEAR(d, 8.0 / 9 * (t * (t + 2 + t / 2) + 2 * (t + 1)) / (t + 2), 1e-9);
+  EXPECT_NEAR(report.at("gap").get<double>(), 1 - report.at("bound_s").get<double>() / d, 1e-12);
+  EXPECT_EQ(report.at("rounds")[0].at("modes")[0].at("mode"), "tree");
+  EXPECT_TRUE(report.at("rounds")[0].at("modes")[0].contains("root"));
+  EXPECT_EQ(report.at("rounds")[1].at("time_s"), 2);
+  EXPECT_EQ(report.at("certified"), false);
+  EXPECT_TRUE(report.at("r_iid_per_s").is_null());
+  EXPECT_GT(report.at("r_per_s").get<double>(), 0);
+  EXPECT_GE(report.at("solve_s").get<double>(), 0);
+  const Outcome table = run({});
+  EXPECT_NE(table.out.find("all rest"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find(" tree at "), std::string::npos) << table.out;
+  EXPECT_EQ(run({"--step-time", "-1"}).exit_code, -1);
+  std::ofstream(path) << "form: event\nrounds:\n  - [[AMS, BAR]]\n";
+  EXPECT_EQ(run({}).exit_code, kExitNotSupported);
+  std::remove(path.c_str());
+}
+
+/// What a verb writes reads back as the same schedule, with the same worth.
+TEST(ScheduleCommand, NotesDoNotDisturbTheFile) {
+  NetworkOptions options;
+  options.topology = schedule::config_path("topologies/nine-city.yaml");
+  options.profile = "testnet10";
+  options.bytes = "1G";
+  options.aggregation = "tree";
+  const auto input = load_network(options);
+  ASSERT_TRUE(input.ok());
+  const auto score = score_schedule(*input, *schedule::grid_schedule(input->network.islands));
+  ASSERT_TRUE(score.ok());
+  schedule::Schedule chosen = score->schedule;
+  for (std::size_t r = 0; r < chosen.rounds.size(); ++r)
+    chosen.rounds[r].modes.assign(score->times[r].modes.begin(), score->times[r].modes.end());
+  const std::string text =
+      write_schedule(chosen, input->network, score_notes(*score, *input, describe_network(options, *input)));
+  EXPECT_NE(text.find("# disagreement D "), std::string::npos) << text;
+  EXPECT_NE(text.find("Gbit/s"), std::string::npos) << text;
+  const auto again =
+      schedule::parse_schedule(text, "written", input->network.islands, input->network.site_names);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(score_schedule(*input, *again)->mixing.disagreement_s, score->mixing.disagreement_s);
+}
+
+TEST(ScheduleCommand, FewAndManyIslands) {
+  const std::string path = testing::TempDir() + "schedule_command_many.yaml";
+  const auto run = [&](int islands) {
+    std::ofstream file(path);
+    file << "sites: [{id: A}]\nlinks: []\nprofiles: {p: {egress_gbps: 1, ingress_gbps: 1}}\nislands:\n";
+    for (int i = 0; i < islands; ++i) file << "  - {id: i" << i << ", site: A}\n";
+    file.close();
+    NetworkOptions options;
+    options.topology = path;
+    options.profile = "p";
+    options.bytes = "1M";
+    const auto input = load_network(options);
+    EXPECT_TRUE(input.ok());
+    return schedule::full_schedule(input->network.islands).ok();
+  };
+  EXPECT_FALSE(run(1));
+  EXPECT_TRUE(run(2));
+  EXPECT_FALSE(run(1000));
+  std::remove(path.c_str());
 }
 
 TEST(ScheduleCommand, TableAndJsonFile) {

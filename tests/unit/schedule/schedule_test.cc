@@ -100,11 +100,25 @@ TEST(Schedule, BadFilesNameFileLineAndKey) {
        "bad:2: rounds[0][0][2]: the island 'i0' is already rounds[0][0][0] in this round"},
       {"rounds:\n  - [[i0, i1], [i2, i1]]\n",
        "bad:2: rounds[0][1][1]: the island 'i1' is already rounds[0][0][1] in this round"},
+      {"form: open\nrounds:\n  - [[i0, i1]]\n", "bad:1: form: must be barrier or event"},
+      {"rounds:\n  - {rest_s: 0}\n", "bad:2: rounds[0].rest_s: must be above 0"},
+      {"rounds:\n  - {rest: 1}\n", "bad:2: rounds[0].rest: unknown key"},
+      {"rounds:\n  - {}\n", "bad:2: rounds[0]: the key 'rest_s' is missing"},
+      {"rounds:\n  - [{mode: tree}]\n", "bad:2: rounds[0][0]: the key 'members' is missing"},
+      {"rounds:\n  - [{members: [i0, i1], mode: ring}]\n",
+       "bad:2: rounds[0][0].mode: must be direct, sharded or tree"},
+      {"rounds:\n  - [{members: [i0, i1], root: P}]\n", "bad:2: rounds[0][0]: the key 'mode' is missing"},
+      {"rounds:\n  - - members: [i0, i1]\n      mode: direct\n      root: P\n",
+       "bad:4: rounds[0][0].root: only a clique of mode tree has a root"},
+      {"rounds:\n  - [{members: [i0, i1], mode: tree, root: Z}]\n",
+       "bad:2: rounds[0][0].root: there is no site 'Z'"},
+      {"rounds:\n  - [[i0, i1], {members: [i1, i2]}]\n",
+       "bad:2: rounds[0][1].members[0]: the island 'i1' is already rounds[0][0][1] in this round"},
       {large_clique, "bad:2: rounds[0][0]: a clique of 65; at most 64 islands can meet"},
   };
   const auto islands = many_islands(70);
   for (const auto& [text, expected] : cases) {
-    const auto schedule = parse_schedule(text, "bad", islands);
+    const auto schedule = parse_schedule(text, "bad", islands, {"P", "Q"});
     ASSERT_FALSE(schedule.ok()) << text;
     EXPECT_EQ(schedule.error().code, ErrorCode::kInvalidInput);
     EXPECT_EQ(schedule.error().message.substr(0, expected.size()), expected);

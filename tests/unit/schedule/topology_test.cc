@@ -107,12 +107,34 @@ TEST_P(BadTopology, IsRefusedAtItsLineAndKey) {
   EXPECT_EQ(topology.error().message.find('\n'), std::string::npos);
 }
 
+/// What the file denies reaches the network, and only then.
+TEST(Topology, Denials) {
+  const std::string text =
+      "sites: [{id: A, replicates: false}, {id: B, aggregates: false, replicates: true}]\n"
+      "links: [{a: A, b: B, rtt_ms: 20, multicast: false}]\n"
+      "profiles: {p: {core_gbps: 1, egress_gbps: 1, ingress_gbps: 1}}\n";
+  const auto topology = parse_topology(text, "denials");
+  ASSERT_TRUE(topology.ok()) << topology.error().message;
+  const Network network = *resolve(*topology, "p");
+  EXPECT_EQ(network.site_replicates, (std::vector<bool>{false, true}));
+  EXPECT_EQ(network.site_aggregates, (std::vector<bool>{true, false}));
+  EXPECT_FALSE(network.links[0].multicast);
+  EXPECT_FALSE(network.links[1].multicast);
+  const Network plain = shipped_network("three-site.yaml", "even");
+  EXPECT_TRUE(plain.site_replicates.empty());
+  EXPECT_TRUE(plain.site_aggregates.empty());
+  EXPECT_TRUE(plain.links[0].multicast);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Table, BadTopology,
     testing::Values(
         BadLine{1, "nam: x", "nam: unknown key"}, BadLine{1, "name: [x]", "name: must be a text"},
         BadLine{1, "name: x: y", "not valid YAML"},
         BadLine{3, "  - {id: A, colour: red}", "sites[0].colour: unknown key"},
+        BadLine{3, "  - {id: A, replicates: no}", "sites[0].replicates: must be true or false"},
+        BadLine{3, "  - {id: A, aggregates: \"true\"}", "sites[0].aggregates: must be true or false"},
+        BadLine{7, "  - {a: A, b: B, rtt_ms: 1, multicast: 1}", "links[0].multicast: must be true or false"},
         BadLine{3, "  - {id: A, id: A}", "sites[0].id: the key appears twice"},
         BadLine{3, "  - {lat: 1, lon: 2}", "sites[0]: the key 'id' is missing"},
         BadLine{3, "  - {id: A, lat: 1}", "sites[0]: the key 'lon' is missing"},

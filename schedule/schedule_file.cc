@@ -1,0 +1,200 @@
+#include "schedule/schedule_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "schedule/yaml_value.h"
+
+namespace tombolo::schedule {
+namespace {
+
+constexpr double kMaxRestSeconds = 1e7;
+
+/// Reads one schedule document. What it refers to must outlive it.
+class ScheduleReader {
+ public:
+  ScheduleReader(const std::vector<Island>& islands, const std::vector<std::string>& sites) : sites_(sites) {
+    for (std::size_t rank = 0; rank < islands.size(); ++rank)
+      ranks_.emplace(islands[rank].id, static_cast<Rank>(rank));
+  }
+
+  Schedule read(const YamlValue& document, std::string_view file_name);
+
+ private:
+  Round read_round(const YamlValue& value);
+  void read_cliques(const YamlValue& list, Round& round);
+  Clique read_members(const YamlValue& list);
+  CliqueMode read_mode(const YamlMap& map) const;
+
+  const std::vector<std::string>& sites_;
+  std::map<std::string, Rank, std::less<>> ranks_;
+  std::map<Rank, std::string> used_;  ///< In the round at hand: where an island is named.
+};
+
+Schedule ScheduleReader::read(const YamlValue& document, std::string_view file_name) {
+  const YamlMap top = document.map({"name", "form", "rounds"});
+  Schedule schedule;
+  const auto name = top.find("name");
+  schedule.name = name ? name->text() : std::string(file_name);
+  if (const auto form = top.find("form")) {
+    if (form->text() != "barrier" && form->text() != "event") form->fail("must be barrier or event");
+    schedule.form = form->text() == "event" ? Form::kEvent : Form::kBarrier;
+  }
+  const YamlValue list = top.get("rounds");
+  const auto rounds = list.items();
+  if (rounds.empty()) list.fail("there must be at least one round");
+  if (rounds.size() > kMaxRounds) list.fail(fmt::format("{} rounds; at most {}", rounds.size(), kMaxRounds));
+  for (const YamlValue& item : rounds) schedule.rounds.push_back(read_round(item));
+  return schedule;
+}
+
+Round ScheduleReader::read_round(const YamlValue& value) {
+  Round round;
+  if (value.is_map()) {
+    round.rest_s = value.map({"rest_s"}).get("rest_s").positive_number(kMaxRestSeconds);
+    return round;
+  }
+  used_.clear();
+  read_cliques(value, round);
+  if (round.cliques.empty())
+    value.fail("a round must have a clique of at least two islands, or be a rest: {rest_s: 1.5}");
+  return round;
+}
+
+void ScheduleReader::read_cliques(const YamlValue& list, Round& round) {
+  bool any_mode = false;
+  for (const YamlValue& item : list.items()) {
+    std::optional<CliqueMode> mode;
+    Clique clique;
+    if (item.is_map()) {
+      const YamlMap map = item.map({"members", "mode", "root"});
+      clique = read_members(map.get("members"));
+      if (map.find("mode") || map.find("root")) mode = read_mode(map);
+    } else {
+      clique = read_members(item);
+    }
+    if (clique.size() < 2) continue;
+    any_mode = any_mode || mode;
+    round.cliques.push_back(std::move(clique));
+    round.modes.push_back(mode);
+  }
+  if (!any_mode) round.modes.clear();
+}
+
+Clique ScheduleReader::read_members(const YamlValue& list) {
+  const auto items = list.items();
+  if (items.empty()) list.fail("a clique must have members");
+  if (items.size() > kMaxCliqueMembers)
+    list.fail(fmt::format("a clique of {}; at most {} islands can meet", items.size(), kMaxCliqueMembers));
+  Clique clique;
+  for (const YamlValue& item : items) {
+    const auto found = ranks_.find(item.text());
+    if (found == ranks_.end()) item.fail(fmt::format("there is no island '{}'", item.text()));
+    const auto [first, added] = used_.emplace(found->second, item.key());
+    if (!added)
+      item.fail(fmt::format("the island '{}' is already {} in this round", item.text(), first->second));
+    clique.push_back(found->second);
+  }
+  std::sort(clique.begin(), clique.end());
+  return clique;
+}
+
+CliqueMode ScheduleReader::read_mode(const YamlMap& map) const {
+  const YamlValue word = map.get("mode");
+  CliqueMode result;
+  bool known = false;
+  for (const Mode mode : {Mode::kDirect, Mode::kSharded, Mode::kTree}) {
+    if (word.text() != mode_name(mode)) continue;
+    result.mode = mode;
+    known = true;
+  }
+  if (!known) word.fail("must be direct, sharded or tree");
+  const auto root = map.find("root");
+  if (!root) return result;
+  if (result.mode != Mode::kTree) root->fail("only a clique of mode tree has a root");
+  if (sites_.empty()) return result;
+  const auto found = std::find(sites_.begin(), sites_.end(), root->text());
+  if (found == sites_.end()) root->fail(fmt::format("there is no site '{}'", root->text()));
+  result.root = static_cast<SiteId>(found - sites_.begin());
+  return result;
+}
+
+/// A scalar that reads back as the same text, whatever it holds.
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\')
+      result += {'\\', c};
+    else if (byte < 0x20 || byte == 0x7f)
+      result += fmt::format("\\x{:02x}", byte);
+    else
+      result += c;
+  }
+  return result + '"';
+}
+
+/// Ids are letters, digits, '_' and '.': only the words that YAML reads as nothing need quotes.
+std::string plain_id(const std::string& id) {
+  return id == "null" || id == "Null" || id == "NULL" ? quoted(id) : id;
+}
+
+std::string comment(std::string_view line, std::string_view indent) {
+  std::string result = fmt::format("{}# {}", indent, line);
+  for (char& c : result)
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  return result + '\n';
+}
+
+}  // namespace
+
+Result<Schedule> parse_schedule(std::string_view text, std::string_view file_name,
+                                const std::vector<Island>& islands, const std::vector<std::string>& sites) {
+  return read_yaml<Schedule>(text, file_name, [&](const YamlValue& document) {
+    return ScheduleReader(islands, sites).read(document, file_name);
+  });
+}
+
+Result<Schedule> load_schedule(const std::string& name_or_path, const std::vector<Island>& islands,
+                               const std::vector<std::string>& sites) {
+  if (name_or_path == "full") return full_schedule(islands);
+  if (name_or_path == "grid") return grid_schedule(islands);
+  const Result<std::string> text = read_file(name_or_path);
+  if (!text) return Error(text.error()).within("schedule (full, grid or a file)");
+  return parse_schedule(*text, name_or_path, islands, sites);
+}
+
+std::string write_schedule(const Schedule& schedule, const Network& network, const ScheduleNotes& notes) {
+  std::string text;
+  for (const std::string& line : notes.head) text += comment(line, "");
+  text += fmt::format("name: {}\n", quoted(schedule.name));
+  if (schedule.form == Form::kEvent) text += "form: event\n";
+  text += "rounds:\n";
+  for (std::size_t r = 0; r < schedule.rounds.size(); ++r) {
+    const Round& round = schedule.rounds[r];
+    if (r < notes.rounds.size())
+      for (const std::string& line : notes.rounds[r]) text += comment(line, "  ");
+    if (round.cliques.empty()) {
+      text += fmt::format("  - {{rest_s: {}}}\n", round.rest_s);
+      continue;
+    }
+    for (std::size_t c = 0; c < round.cliques.size(); ++c) {
+      std::vector<std::string> ids;
+      for (const Rank rank : round.cliques[c]) ids.push_back(plain_id(network.islands[rank].id));
+      std::string item = fmt::format("[{}]", fmt::join(ids, ", "));
+      if (!round.modes.empty() && round.modes[c]) {
+        const CliqueMode mode = *round.modes[c];
+        const bool rooted = mode.mode == Mode::kTree && mode.root != kCentralRoot;
+        item = fmt::format("{{members: {}, mode: {}{}}}", item, mode_name(mode.mode),
+                           rooted ? ", root: " + plain_id(network.site_names[mode.root]) : "");
+      }
+      text += fmt::format("  {} - {}\n", c == 0 ? "-" : " ", item);
+    }
+  }
+  return text;
+}
+
+}  // namespace tombolo::schedule

@@ -1,0 +1,82 @@
+#include "schedule/schedule_file.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/unit/schedule/test_networks.h"
+
+namespace tombolo::schedule {
+namespace {
+
+void expect_same(const Schedule& a, const Schedule& b) {
+  EXPECT_EQ(a.name, b.name);
+  EXPECT_EQ(a.form, b.form);
+  ASSERT_EQ(a.rounds.size(), b.rounds.size());
+  for (std::size_t r = 0; r < a.rounds.size(); ++r) {
+    EXPECT_EQ(a.rounds[r].cliques, b.rounds[r].cliques);
+    EXPECT_EQ(a.rounds[r].modes, b.rounds[r].modes);
+    EXPECT_EQ(a.rounds[r].rest_s, b.rounds[r].rest_s);
+  }
+}
+
+TEST(ScheduleFile, ReadsModesFormAndRests) {
+  const Network network = shipped_network("nine-city.yaml", "mixed");
+  const auto schedule = parse_schedule(
+      "form: event\n"
+      "rounds:\n"
+      "  - - {members: [LON, AMS, FRA], mode: tree, root: NYC}\n"
+      "    - [TYO, SEO]\n"
+      "    - {members: [LAX, NYC]}\n"
+      "    - {members: [BAR], mode: sharded}\n"
+      "  - {rest_s: 0.25}\n"
+      "  - [{members: [SIN, TYO], mode: tree}]\n"
+      "  - [[LON, NYC]]\n",
+      "file", network.islands, network.site_names);
+  ASSERT_TRUE(schedule.ok()) << schedule.error().message;
+  EXPECT_EQ(schedule->form, Form::kEvent);
+  ASSERT_EQ(schedule->rounds.size(), 4u);
+  EXPECT_EQ(schedule->rounds[0].cliques, (std::vector<Clique>{{0, 2, 4}, {6, 8}, {3, 5}}));
+  EXPECT_EQ(schedule->rounds[0].modes,
+            (std::vector<std::optional<CliqueMode>>{CliqueMode{Mode::kTree, 5}, std::nullopt, std::nullopt}));
+  EXPECT_EQ(schedule->rounds[0].rest_s, 0);
+  EXPECT_TRUE(schedule->rounds[1].cliques.empty());
+  EXPECT_EQ(schedule->rounds[1].rest_s, 0.25);
+  EXPECT_EQ(schedule->rounds[2].modes[0], (CliqueMode{Mode::kTree, kCentralRoot}));
+  EXPECT_TRUE(schedule->rounds[3].modes.empty());
+}
+
+TEST(ScheduleFile, WritesWhatItReads) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Network network = random_network(random);
+    network.islands[0].id = "null";  // A word that YAML reads as nothing.
+    Schedule schedule = random_schedule(random, network.islands.size());
+    schedule.name = random.chance(0.5) ? "a \"name\": # [with] \\ all\n\tof it" : "plain";
+    schedule.form = random.chance(0.5) ? Form::kEvent : Form::kBarrier;
+    for (Round& round : schedule.rounds) {
+      if (random.chance(0.2)) {
+        round = {};
+        round.rest_s = random.unit() + 1e-9;
+      } else if (random.chance(0.6)) {
+        round.modes.resize(round.cliques.size());
+        round.modes[0] =
+            CliqueMode{Mode::kTree, static_cast<SiteId>(random.below(network.site_names.size()))};
+        for (std::size_t i = 1; i < round.modes.size(); ++i)
+          if (random.chance(0.7)) round.modes[i] = CliqueMode{static_cast<Mode>(random.below(3))};
+      }
+    }
+    const ScheduleNotes notes{{"D 1.5 s", "two\nlines: [x"}, {{"round 0"}}};
+    const std::string text = write_schedule(schedule, network, notes);
+    EXPECT_TRUE(text.starts_with("# D 1.5 s\n# two lines: [x\n"));
+    const auto again = parse_schedule(text, "written", network.islands, network.site_names);
+    ASSERT_TRUE(again.ok()) << again.error().message << "\n" << text;
+    expect_same(schedule, *again);
+    EXPECT_EQ(write_schedule(*again, network, notes), text);
+  }
+}
+
+}  // namespace
+}  // namespace tombolo::schedule

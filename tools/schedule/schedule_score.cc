@@ -1,0 +1,163 @@
+#include "tools/schedule/schedule_score.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "schedule/bounds.h"
+#include "schedule/routes.h"
+
+namespace tombolo::tools {
+namespace {
+
+using schedule::CliqueMode;
+using schedule::Mode;
+
+constexpr std::size_t kMostTreesShown = 16;
+constexpr double kBitsPerGbit = 1e9;
+
+std::string clique_text(const schedule::Clique& clique, CliqueMode mode, const schedule::Network& network) {
+  std::string text = fmt::format("{{{}}}", fmt::join(island_names(clique, network), ","));
+  if (mode.mode == Mode::kTree) return text + fmt::format(" tree at {}", network.site_names[mode.root]);
+  if (mode.mode == Mode::kSharded) return text + " sharded";
+  return text;
+}
+
+nlohmann::ordered_json finite_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+/// "LON: LON-NYC LON-AMS AMS-FRA": the links of a source's tree.
+std::string tree_text(const schedule::Routes& routes, const schedule::Network& network, schedule::SiteId from,
+                      const schedule::Clique& receivers) {
+  std::vector<schedule::SiteId> sites;
+  for (const schedule::Rank rank : receivers) sites.push_back(network.islands[rank].site);
+  std::string text = network.site_names[from] + ":";
+  for (const schedule::TreeHop& hop : routes.tree(from, sites))
+    if (hop.site != from)
+      text += fmt::format(" {}-{}", network.site_names[hop.parent], network.site_names[hop.site]);
+  return text;
+}
+
+}  // namespace
+
+Result<ScheduleScore> score_schedule(const NetworkInput& input, schedule::Schedule schedule) {
+  if (schedule.form != schedule::Form::kBarrier)
+    return Error{ErrorCode::kNotSupported, "schedules of form event cannot be scored yet"};
+  const schedule::Network& network = input.network;
+  const double bytes = static_cast<double>(input.update_bytes);
+  const schedule::Routes routes(network);
+  const schedule::RoundModel model(network, routes, input.capabilities);
+  ScheduleScore score;
+  bool any_mode = schedule::allows_any_mode(input.capabilities);
+  std::vector<double> seconds;
+  for (std::size_t r = 0; r < schedule.rounds.size(); ++r) {
+    auto time = model.time(schedule.rounds[r], bytes);
+    if (!time) return std::move(time).error().within(fmt::format("round {}", r));
+    for (const CliqueMode& mode : time->modes) any_mode = any_mode || mode.mode != Mode::kDirect;
+    seconds.push_back(time->seconds);
+    score.cycle_s += time->seconds;
+    score.times.push_back(std::move(*time));
+  }
+  const auto mixing = schedule::measure_mixing(schedule, seconds, network.islands.size());
+  if (!mixing) return mixing.error();
+  const auto bound = schedule::disagreement_bound(network, routes, bytes, any_mode);
+  if (!bound) return bound.error();
+  score.schedule = std::move(schedule);
+  score.mixing = *mixing;
+  score.bound_s = bound->seconds;
+  return score;
+}
+
+std::string score_text(const ScheduleScore& score, const schedule::Network& network) {
+  std::string text =
+      fmt::format("{:>5}  {:>12}  {:<20}  {:>7}  {}\n", "round", "time", "bottleneck", "updates", "cliques");
+  for (std::size_t r = 0; r < score.times.size(); ++r) {
+    const schedule::RoundTime& time = score.times[r];
+    std::vector<std::string> cliques;
+    for (std::size_t c = 0; c < time.modes.size(); ++c)
+      cliques.push_back(clique_text(score.schedule.rounds[r].cliques[c], time.modes[c], network));
+    text += fmt::format("{:>5}  {:>10.6f} s  {:<20}  {:>7.4g}  {}\n", r, time.seconds, time.bottleneck,
+                        time.bottleneck_updates,
+                        cliques.empty() ? "all rest" : fmt::format("{}", fmt::join(cliques, " ")));
+  }
+  text += fmt::format("\ncycle           {:.6f} s\n", score.cycle_s);
+  const double d = score.mixing.disagreement_s;
+  if (std::isfinite(d))
+    text += fmt::format("disagreement D  {:.6f} s\nlower bound     {:.6f} s (gap {:.1f} %)\n", d,
+                        score.bound_s, 100 * schedule::optimality_gap(d, score.bound_s));
+  else
+    text += "disagreement D  unbounded: the schedule never joins all islands\n";
+  text += fmt::format("contraction R   {:.6f} per s\n", score.mixing.r_per_s);
+  if (score.r_iid_per_s) text += fmt::format("best random R   {:.6f} per s\n", *score.r_iid_per_s);
+  return text;
+}
+
+void report_score(const ScheduleScore& score, const schedule::Network& network,
+                  nlohmann::ordered_json& report) {
+  using Json = nlohmann::ordered_json;
+  const double d = score.mixing.disagreement_s;
+  // JSON has no infinity: null says that the schedule never joins all islands.
+  report["disagreement_s"] = finite_or_null(d);
+  report["bound_s"] = score.bound_s;
+  report["gap"] = std::isfinite(d) ? Json(schedule::optimality_gap(d, score.bound_s)) : Json(nullptr);
+  report["r_per_s"] = score.mixing.r_per_s;
+  report["r_iid_per_s"] = score.r_iid_per_s ? Json(*score.r_iid_per_s) : Json(nullptr);
+  report["cycle_s"] = score.cycle_s;
+  report["rounds"] = Json::array();
+  for (std::size_t r = 0; r < score.times.size(); ++r) {
+    const schedule::RoundTime& time = score.times[r];
+    Json round;
+    round["cliques"] = Json::array();
+    round["modes"] = Json::array();
+    for (std::size_t c = 0; c < time.modes.size(); ++c) {
+      round["cliques"].push_back(island_names(score.schedule.rounds[r].cliques[c], network));
+      Json mode{{"mode", schedule::mode_name(time.modes[c].mode)}};
+      if (time.modes[c].mode == Mode::kTree) mode["root"] = network.site_names[time.modes[c].root];
+      round["modes"].push_back(std::move(mode));
+    }
+    round["time_s"] = time.seconds;
+    round["bottleneck"] = {{"resource", time.bottleneck}, {"load", time.bottleneck_updates}};
+    report["rounds"].push_back(std::move(round));
+  }
+  report["solve_s"] = score.solve_s;
+  report["certified"] = score.certified.empty() ? Json(false) : Json(score.certified);
+}
+
+schedule::ScheduleNotes score_notes(const ScheduleScore& score, const NetworkInput& input,
+                                    const std::string& setting) {
+  const schedule::Network& network = input.network;
+  const schedule::Routes routes(network);
+  schedule::ScheduleNotes notes;
+  notes.head = {setting,
+                fmt::format("disagreement D {:.6f} s, lower bound {:.6f} s, contraction R {:.6f} per s, "
+                            "cycle {:.6f} s",
+                            score.mixing.disagreement_s, score.bound_s, score.mixing.r_per_s, score.cycle_s)};
+  if (!score.certified.empty()) notes.head.push_back("certified: " + score.certified);
+  const double bits = 8 * static_cast<double>(input.update_bytes);
+  for (std::size_t r = 0; r < score.times.size(); ++r) {
+    const schedule::RoundTime& time = score.times[r];
+    std::vector<std::string> lines{fmt::format("round {}: {:.6f} s, {}", r, time.seconds,
+                                               time.bottleneck.empty() ? "all rest" : time.bottleneck)};
+    for (std::size_t c = 0; c < time.modes.size(); ++c) {
+      const schedule::Clique& clique = score.schedule.rounds[r].cliques[c];
+      const CliqueMode mode = time.modes[c];
+      const double sending_s = time.seconds - 1e-9 * static_cast<double>(time.latency_ns[c]);
+      lines.push_back(fmt::format("{}: {}, a stream at {:.4g} Gbit/s", clique_text(clique, mode, network),
+                                  schedule::mode_name(mode.mode), bits / sending_s / kBitsPerGbit));
+      if (network.islands.size() > kMostTreesShown) continue;
+      if (mode.mode == Mode::kTree) {
+        lines.push_back("  " + tree_text(routes, network, mode.root, clique));
+        continue;
+      }
+      for (const schedule::Rank source : clique)
+        lines.push_back("  " + tree_text(routes, network, network.islands[source].site, clique));
+    }
+    notes.rounds.push_back(std::move(lines));
+  }
+  return notes;
+}
+
+}  // namespace tombolo::tools

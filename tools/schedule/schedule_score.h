@@ -1,0 +1,45 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "schedule/mixing.h"
+#include "schedule/round_model.h"
+#include "schedule/schedule_file.h"
+#include "tools/schedule/network_options.h"
+
+namespace tombolo::tools {
+
+/// A schedule and what it is worth on a network: what every verb prints, reports and writes alike.
+struct ScheduleScore {
+  schedule::Schedule schedule;
+  std::vector<schedule::RoundTime> times;  ///< By round.
+  double cycle_s = 0;
+  schedule::Mixing mixing;
+  double bound_s = 0;                   ///< No schedule with barriers has less D.
+  std::optional<double> r_iid_per_s{};  ///< R of the best random schedule, where a verb knows it.
+  double solve_s = 0;                   ///< What it took to find or to score it.
+  /// Of which class of schedules it is proven to be the best; empty: of none.
+  std::string certified{};
+};
+
+/// Errors: those of the model; kNotSupported for schedules of form event.
+Result<ScheduleScore> score_schedule(const NetworkInput& input, schedule::Schedule schedule);
+
+/// The table of rounds and the figures below it.
+std::string score_text(const ScheduleScore& score, const schedule::Network& network);
+
+/// Adds disagreement_s, bound_s, gap, r_per_s, r_iid_per_s, cycle_s, rounds, solve_s and certified. What is
+/// infinite or not known is null.
+void report_score(const ScheduleScore& score, const schedule::Network& network,
+                  nlohmann::ordered_json& report);
+
+/// The comments of the schedule's file: what it is worth and for which network (`setting`), by round its time
+/// and bottleneck, by clique its mode, the rate of a stream, and where at most 16 islands meet its trees.
+schedule::ScheduleNotes score_notes(const ScheduleScore& score, const NetworkInput& input,
+                                    const std::string& setting);
+
+}  // namespace tombolo::tools
