@@ -1,0 +1,86 @@
+#include "tools/schedule/optimize_command.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/unit/schedule/test_networks.h"
+#include "tools/cli.h"
+#include "tools/schedule/schedule_command.h"
+
+namespace tombolo::tools {
+namespace {
+
+struct Outcome {
+  int exit_code = -1;  ///< -1: the command line was refused.
+  std::string out;
+};
+
+Outcome run(std::vector<std::string> arguments) {
+  CLI::App app;
+  Outcome outcome;
+  add_schedule_command(app, outcome.exit_code);
+  arguments.insert(arguments.begin(), "schedule");
+  std::reverse(arguments.begin(), arguments.end());  // As CLI11 takes a vector.
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError&) {
+    outcome.exit_code = -1;
+  }
+  outcome.out = testing::internal::GetCapturedStdout();
+  testing::internal::GetCapturedStderr();
+  return outcome;
+}
+
+/// The file that `optimize` writes is one that `evaluate` reads, and both tell the same D.
+TEST(OptimizeCommand, WritesAFileThatEvaluateConfirms) {
+  const std::string topology = schedule::config_path("topologies/three-site.yaml");
+  const std::string out = testing::TempDir() + "/optimized.yaml";
+  const Outcome optimized = run({"optimize", topology, "--profile", "slow-core", "--bytes", "1G",
+                                 "--max-rounds", "2", "--out", out, "--json", "-"});
+  ASSERT_EQ(optimized.exit_code, kExitOk);
+  EXPECT_FALSE(std::filesystem::exists(out + ".new"));
+  const auto report = nlohmann::json::parse(optimized.out);
+  EXPECT_EQ(report.at("command"), "schedule optimize");
+  for (const char* key :
+       {"bound_s", "gap", "r_per_s", "r_iid_per_s", "cycle_s", "rounds", "solve_s", "certified"})
+    EXPECT_TRUE(report.contains(key)) << key;
+  const Outcome evaluated = run(
+      {"evaluate", topology, "--profile", "slow-core", "--bytes", "1G", "--schedule", out, "--json", "-"});
+  ASSERT_EQ(evaluated.exit_code, kExitOk);
+  EXPECT_NEAR(nlohmann::json::parse(evaluated.out).at("disagreement_s").get<double>(),
+              report.at("disagreement_s").get<double>(), 1e-9);
+  std::filesystem::remove(out);
+}
+
+TEST(OptimizeCommand, BadInputWritesNothing) {
+  const std::string topology = schedule::config_path("topologies/three-site.yaml");
+  const std::string out = testing::TempDir() + "/refused.yaml";
+  const std::vector<std::string> sound{"optimize", topology, "--profile", "even",
+                                       "--bytes",  "1M",     "--out",     out};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), sound.begin(), sound.end());
+    return run(more).exit_code;
+  };
+  EXPECT_EQ(with({"--max-rounds", "0"}), -1);
+  EXPECT_EQ(with({"--time-limit", "-1"}), -1);
+  EXPECT_EQ(with({"--family", "fast"}), -1);
+  EXPECT_EQ(run({"optimize", topology, "--profile", "no", "--bytes", "1M", "--out", out}).exit_code,
+            kExitBadInput);
+  EXPECT_EQ(run({"optimize", topology, "--profile", "even", "--bytes", "0", "--out", out}).exit_code,
+            kExitBadInput);
+  EXPECT_FALSE(std::filesystem::exists(out));
+  EXPECT_NE(run({"optimize", topology, "--profile", "even", "--bytes", "1M", "--max-rounds", "1", "--out",
+                 "/nowhere/file.yaml"})
+                .exit_code,
+            kExitOk);
+}
+
+}  // namespace
+}  // namespace tombolo::tools
