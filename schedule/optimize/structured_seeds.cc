@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -118,9 +119,11 @@ std::vector<std::vector<std::size_t>> digit_choices(std::size_t count) {
   std::vector<std::vector<std::size_t>> choices;
   for (std::size_t digits = 1; digits <= 10; ++digits) {
     auto all = radices(count, digits);
-    if (all.front() > kMaxCliqueMembers || all.size() < digits) continue;
-    if (*std::max_element(all.begin(), all.end()) <= kMaxCliqueMembers) choices.push_back(std::move(all));
-    if (choices.back().front() == 2) break;
+    // The largest digit is the nearest.
+    std::sort(all.begin(), all.end(), std::greater<>());
+    if (all.size() < digits || all.front() > kMaxCliqueMembers) continue;
+    choices.push_back(all);
+    if (all.front() == 2) break;
   }
   return choices;
 }
