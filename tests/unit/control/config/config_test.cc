@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "control/config/controller_config.h"
 #include "control/config/edge_config.h"
@@ -134,9 +135,10 @@ TEST(EdgeConfigTest, APortThatDeliversByMulticastIsSaidOfItsNeighbours) {
   EXPECT_TRUE(file->ports[0].multicast);
   EXPECT_FALSE(file->ports[1].multicast);
   std::set<std::string> names;
-  for (const schedule::SiteId site : file->multicast_sites()) names.insert(file->topology.sites[site].id);
+  const std::vector<schedule::SiteId> sites = file->multicast_sites();
+  for (const schedule::SiteId site : sites) names.insert(file->topology.sites[site].id);
   EXPECT_EQ(names, (std::set<std::string>{"AMS", "FRA", "NYC", "SIN"}));
-  EXPECT_TRUE(std::is_sorted(file->multicast_sites().begin(), file->multicast_sites().end()));
+  EXPECT_TRUE(std::is_sorted(sites.begin(), sites.end()));
 }
 
 TEST(EdgeConfigTest, TheLineIsThatOfTheMistake) {
