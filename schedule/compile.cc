@@ -95,6 +95,9 @@ Status check_runnable(const Network& network, const Schedule& schedule, const Co
 }
 
 Status check_sending(const Schedule& schedule, const CompileOptions& options) {
+  if (schedule.form == Form::kEvent && options.sending_s.empty())
+    return Error{ErrorCode::kNotSupported,
+                 "a schedule of the form event runs only where its times are planned"};
   if (options.sending_s.empty()) return ok_status();
   bool sound = options.sending_s.size() == schedule.rounds.size();
   for (std::size_t r = 0; sound && r < schedule.rounds.size(); ++r) {

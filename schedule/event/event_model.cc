@@ -215,7 +215,7 @@ class Planner {
 }  // namespace
 
 Schedule with_fragments(const Schedule& schedule, std::uint32_t fragments) {
-  Schedule labels{schedule.name, {}};
+  Schedule labels{schedule.name, {}, Form::kEvent};
   for (const Round& round : schedule.rounds) labels.rounds.insert(labels.rounds.end(), fragments, round);
   return labels;
 }

@@ -12,9 +12,6 @@
 
 namespace tombolo::schedule {
 
-/// Fragments of an update that may be under way at once, at most.
-inline constexpr std::uint32_t kMaxFragments = 64;
-
 /// One exchange of a cycle, with its times in the first cycle of the steady state (which may begin before 0).
 struct TimedExchange {
   std::uint32_t round = 0;   ///< Of the schedule.
