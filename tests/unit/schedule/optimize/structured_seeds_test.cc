@@ -48,7 +48,7 @@ TEST(StructuredSeeds, ButterflyIsExactWhereTheNumberFits) {
     if (schedule.rounds.size() != 4 || schedule.rounds[0].cliques.size() != 8) continue;
     const auto mixing = measure_mixing(schedule, std::vector<double>(4, 1.0), 16);
     ASSERT_TRUE(mixing.ok());
-    found = found || std::abs(mixing->contraction_per_s - 0.25) < 1e-9;  // (1 - 0) / 4 s.
+    found = found || std::abs(mixing->r_per_s - 0.25) < 1e-9;  // (1 - 0) / 4 s.
   }
   EXPECT_TRUE(found);
 }
