@@ -167,12 +167,12 @@ void LargeSearch::improve(Candidate& candidate, std::uint64_t budget) {
   }
 }
 
+}  // namespace
+
 std::uint64_t suitable_work(std::size_t islands) {
   const double n = static_cast<double>(islands);
   return static_cast<std::uint64_t>(3e9 * std::pow(std::max(n, 10.0) / 50, 1.4));
 }
-
-}  // namespace
 
 Result<LargeSchedule> improve_large(const Problem& problem, const LargeOptions& options) {
   if (auto checked = problem.check(); !checked) return std::move(checked).error();

@@ -12,12 +12,14 @@
 
 namespace tombolo::schedule {
 
+/// The work that suits a number of islands: some seconds for 50, minutes for 500.
+std::uint64_t suitable_work(std::size_t islands);
+
 struct LargeOptions {
   std::size_t max_rounds = 24;  ///< Of the cycle.
   std::uint64_t seed = 1;
   /// How long to search, in steps of work (very roughly a nanosecond each): a limit that gives the same
-  /// answer on every machine. 0: as much as suits the number of islands, some seconds for 50 and minutes for
-  /// 500.
+  /// answer on every machine. 0: suitable_work.
   std::uint64_t work = 0;
   /// Ends the search early when it says so; then the answer depends on when it does. May be empty.
   std::function<bool()> stop;

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <utility>
 
-#include "schedule/optimize/bound.h"
+#include "schedule/bounds.h"
 #include "schedule/optimize/exact.h"
+#include "schedule/optimize/large.h"
 #include "schedule/optimize/search.h"
 #include "schedule/optimize/seeds.h"
 
@@ -26,29 +27,30 @@ std::uint64_t default_cycles(std::size_t islands) {
 }
 
 Status check(const Problem& problem, const OptimizeOptions& options) {
-  if (options.max_rounds == 0 || options.max_rounds > kMaxRounds)
-    return invalid_input(fmt::format("{} rounds; a schedule has 1 to {}", options.max_rounds, kMaxRounds));
+  if (options.max_rounds && (*options.max_rounds == 0 || *options.max_rounds > kMaxRounds))
+    return invalid_input(fmt::format("{} rounds; a schedule has 1 to {}", *options.max_rounds, kMaxRounds));
+  if (!(options.effort > 0) || !std::isfinite(options.effort))
+    return invalid_input("the effort must be above 0");
   if (options.time_limit_s && !(*options.time_limit_s > 0))
     return invalid_input("the time limit must be above 0 s");
+  if (problem.islands() > kMaxOptimizedIslands)
+    return Error{ErrorCode::kNotSupported, fmt::format("{} islands; schedules are found for at most {}",
+                                                       problem.islands(), kMaxOptimizedIslands)};
   return problem.check();
 }
 
-/// Times, cycle and mixing of the schedule that was chosen, from the model and not from the search.
-Status describe(const Problem& problem, Optimized& result) {
+/// Times and mixing of a schedule that annealing found, from the model and not from the search.
+Status measure(const Problem& problem, Optimized& result) {
   std::vector<double> seconds;
-  for (Round& round : result.schedule.rounds) {
+  for (const Round& round : result.schedule.rounds) {
     auto time = problem.model().time(round, problem.update_bytes());
     if (!time) return std::move(time).error();
     seconds.push_back(time->seconds);
-    round.modes.assign(time->modes.begin(), time->modes.end());
-    result.cycle_s += time->seconds;
     result.times.push_back(std::move(*time));
   }
   const auto mixing = measure_mixing(result.schedule, seconds, problem.islands());
   if (!mixing) return mixing.error();
   result.mixing = *mixing;
-  result.bound_s = disagreement_bound_s(problem);
-  result.gap = result.mixing.disagreement_s / result.bound_s - 1;
   return ok_status();
 }
 
@@ -61,52 +63,120 @@ std::string certificate(const Optimized& result) {
   return "";
 }
 
+/// One run of the optimizer: what its steps share.
+class Run {
+ public:
+  Run(const Problem& problem, const OptimizeOptions& options, const Clock& clock)
+      : problem_(problem), options_(options), clock_(clock), begin_ns_(clock.now_ns()) {}
+
+  Result<Optimized> solve();
+
+ private:
+  Status anneal();
+  Status improve();
+  Status finish();
+  double elapsed_s() const {
+    return static_cast<double>(clock_.now_ns() - begin_ns_) / static_cast<double>(kSecond);
+  }
+  void tell(std::string_view text) const {
+    if (options_.progress) options_.progress(text);
+  }
+  std::function<bool()> stop() const {
+    if (!options_.time_limit_s) return {};
+    return [this] { return elapsed_s() >= *options_.time_limit_s; };
+  }
+  std::uint64_t scaled(std::uint64_t usual) const {
+    constexpr double kMost = 1e18;  // That many are not lived to see.
+    return static_cast<std::uint64_t>(std::clamp(static_cast<double>(usual) * options_.effort, 1.0, kMost));
+  }
+
+  const Problem& problem_;
+  const OptimizeOptions& options_;
+  const Clock& clock_;
+  Nanoseconds begin_ns_;
+  Optimized result_;
+};
+
+Status Run::anneal() {
+  const std::size_t max_rounds = options_.max_rounds.value_or(kFewRounds);
+  std::vector<Schedule> starts = options_.starts;
+  if (problem_.islands() <= kMaxExactIslands) {
+    tell("going through all cycles of at most two rounds");
+    auto exact = best_two_rounds(problem_);
+    if (!exact) return std::move(exact).error();
+    tell(fmt::format("D {:.6f} s is the least of {} rounds and their pairs", exact->disagreement_s,
+                     exact->partitions));
+    result_.two_rounds_s = exact->disagreement_s;
+    starts.push_back(std::move(exact->schedule));
+    for (Schedule& runner_up : exact->runners_up) starts.push_back(std::move(runner_up));
+  }
+  for (Schedule& seed : plain_seeds(problem_, max_rounds)) starts.push_back(std::move(seed));
+  const std::uint64_t max_cycles = options_.max_cycles.value_or(scaled(default_cycles(problem_.islands())));
+  SearchOptions search{.max_rounds = max_rounds,
+                       .seed = options_.seed,
+                       .max_cycles = max_cycles,
+                       .stop = stop(),
+                       .progress = {}};
+  search.progress = [&](std::uint64_t cycles, double best_s) {
+    tell(fmt::format("D {:.6f} s after {} of {} cycles", best_s, cycles, max_cycles));
+  };
+  tell(fmt::format("searching cycles of up to {} rounds", max_rounds));
+  auto searched = search_cycles(problem_, starts, search);
+  if (!searched) return std::move(searched).error();
+  result_.schedule = std::move(searched->schedule);
+  result_.stopped = searched->stopped;
+  return measure(problem_, result_);
+}
+
+Status Run::improve() {
+  LargeOptions large;
+  large.max_rounds = options_.max_rounds.value_or(kManyRounds);
+  large.seed = options_.seed;
+  large.work = scaled(suitable_work(problem_.islands()));
+  large.stop = stop();
+  large.starts = options_.starts;
+  if (problem_.islands() <= kMaxCliqueMembers)
+    for (Schedule& seed : plain_seeds(problem_, large.max_rounds)) large.starts.push_back(std::move(seed));
+  tell(fmt::format("improving structured cycles of up to {} rounds", large.max_rounds));
+  auto found = improve_large(problem_, large);
+  if (!found) return std::move(found).error();
+  result_.schedule = std::move(found->schedule);
+  result_.times = std::move(found->times);
+  result_.mixing = found->mixing;
+  result_.stopped = found->stopped;
+  return ok_status();
+}
+
+/// What follows from the schedule that was chosen.
+Status Run::finish() {
+  result_.schedule.name = "optimized";
+  for (std::size_t r = 0; r < result_.times.size(); ++r) {
+    const RoundTime& time = result_.times[r];
+    result_.schedule.rounds[r].modes.assign(time.modes.begin(), time.modes.end());
+    result_.cycle_s += time.seconds;
+  }
+  const auto bound = disagreement_bound(problem_.network(), problem_.routes(), problem_.update_bytes(),
+                                        allows_any_mode(problem_.capabilities()));
+  if (!bound) return bound.error();
+  result_.bound_s = bound->seconds;
+  result_.gap = optimality_gap(result_.mixing.disagreement_s, result_.bound_s);
+  result_.certified = certificate(result_);
+  result_.solve_s = elapsed_s();
+  return ok_status();
+}
+
+Result<Optimized> Run::solve() {
+  const bool few = problem_.islands() <= kMaxAnnealedIslands;
+  if (auto found = few ? anneal() : improve(); !found) return std::move(found).error();
+  if (auto finished = finish(); !finished) return std::move(finished).error();
+  return std::move(result_);
+}
+
 }  // namespace
 
 Result<Optimized> optimize(const Problem& problem, const OptimizeOptions& options, const Clock& clock) {
   if (auto sound = check(problem, options); !sound) return std::move(sound).error();
-  const Nanoseconds begin_ns = clock.now_ns();
-  const auto elapsed_s = [&] {
-    return static_cast<double>(clock.now_ns() - begin_ns) / static_cast<double>(kSecond);
-  };
-  const auto tell = [&](const std::string& text) {
-    if (options.progress) options.progress(text);
-  };
-
-  Optimized result;
-  std::vector<Schedule> starts = options.starts;
-  if (problem.islands() <= kMaxExactIslands) {
-    tell("going through all cycles of at most two rounds");
-    auto exact = best_two_rounds(problem);
-    if (!exact) return std::move(exact).error();
-    tell(fmt::format("D {:.6f} s is the least of {} rounds and their pairs", exact->disagreement_s,
-                     exact->partitions));
-    result.two_rounds_s = exact->disagreement_s;
-    starts.push_back(std::move(exact->schedule));
-    for (Schedule& runner_up : exact->runners_up) starts.push_back(std::move(runner_up));
-  }
-  for (Schedule& seed : plain_seeds(problem, options.max_rounds)) starts.push_back(std::move(seed));
-
-  const std::uint64_t max_cycles = options.max_cycles.value_or(default_cycles(problem.islands()));
-  SearchOptions search{.max_rounds = options.max_rounds,
-                       .seed = options.seed,
-                       .max_cycles = max_cycles,
-                       .stop = {},
-                       .progress = {}};
-  if (options.time_limit_s) search.stop = [&] { return elapsed_s() >= *options.time_limit_s; };
-  search.progress = [&](std::uint64_t cycles, double best_s) {
-    tell(fmt::format("D {:.6f} s after {} of {} cycles", best_s, cycles, max_cycles));
-  };
-  tell(fmt::format("searching cycles of up to {} rounds", options.max_rounds));
-  auto searched = search_cycles(problem, starts, search);
-  if (!searched) return std::move(searched).error();
-  result.schedule = std::move(searched->schedule);
-  result.schedule.name = "optimized";
-  result.stopped = searched->stopped;
-  if (auto described = describe(problem, result); !described) return std::move(described).error();
-  result.certified = certificate(result);
-  result.solve_s = elapsed_s();
-  return result;
+  return Run(problem, options, clock).solve();
 }
 
 }  // namespace tombolo::schedule

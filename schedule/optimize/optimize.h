@@ -16,11 +16,22 @@
 
 namespace tombolo::schedule {
 
+/// More are refused: nobody waits for the answer.
+inline constexpr std::size_t kMaxOptimizedIslands = 1024;
+
+/// Up to so many islands annealing finds the better schedules; above, improve_large does.
+inline constexpr std::size_t kMaxAnnealedIslands = 12;
+inline constexpr std::size_t kFewRounds = 8;
+inline constexpr std::size_t kManyRounds = 24;
+
 struct OptimizeOptions {
-  std::size_t max_rounds = 8;  ///< Of the cycle.
+  /// Of the cycle. None: kFewRounds for up to kMaxAnnealedIslands islands, kManyRounds for more.
+  std::optional<std::size_t> max_rounds;
   std::uint64_t seed = 1;
-  /// How many cycles the search measures: a limit that gives the same answer on every machine. None: as many
-  /// as the number of islands deserves, for nine some twenty seconds.
+  /// How long to search, as a multiple of what the number of islands deserves (for nine some twenty seconds,
+  /// for 500 some minutes): a limit that gives the same answer on every machine. Above 0.
+  double effort = 1;
+  /// Instead: how many cycles the search of up to kMaxAnnealedIslands islands measures.
   std::optional<std::uint64_t> max_cycles;
   /// Stops the search by the clock; then the answer depends on the machine, and `stopped` says so.
   std::optional<double> time_limit_s;
@@ -37,7 +48,7 @@ struct Optimized {
   double cycle_s = 0;
   Mixing mixing;
   double bound_s = 0;  ///< No cycle with barriers has a smaller D.
-  double gap = 0;      ///< D / bound - 1.
+  double gap = 0;      ///< optimality_gap: (D - bound) / D.
   /// The class of schedules of which this is proved to be the best, for people; empty: of none.
   std::string certified;
   /// The least D of all cycles of one or two rounds, if it was determined.
@@ -46,11 +57,11 @@ struct Optimized {
   double solve_s = 0;
 };
 
-/// The best schedule that can be found for the problem: all cycles of at most two rounds where there are no
-/// more than nine islands, then a search among longer ones. `clock` limits and measures; it decides nothing
-/// else.
-/// Errors: those of Problem::check; kInvalidInput for `max_rounds` 0 or above kMaxRounds, or a time limit
-/// that is not above 0; kNotSupported for what the round model or the search cannot do.
+/// The best schedule that can be found for the problem: all cycles of at most two rounds for up to
+/// kMaxExactIslands islands; then a search among longer ones, by annealing for up to kMaxAnnealedIslands, for
+/// more by improving structured seeds. `clock` limits and measures; it decides nothing else.
+/// Errors: those of Problem::check; kInvalidInput for `max_rounds` 0 or above kMaxRounds, an effort or a time
+/// limit that is not above 0; kNotSupported for more than kMaxOptimizedIslands islands.
 Result<Optimized> optimize(const Problem& problem, const OptimizeOptions& options, const Clock& clock);
 
 }  // namespace tombolo::schedule

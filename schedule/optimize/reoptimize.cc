@@ -22,6 +22,8 @@ constexpr double kPrecision = 1e-12;
 
 /// Changes that the schedule goes through one at a time; beyond, it is a new schedule.
 constexpr int kMaxSteps = 8;
+/// Of D, as a share of it: when iterating stops.
+constexpr double kPrecision = 1e-13;
 
 bool is_lost(const DirectedLink& link, const Losses& losses) {
   const auto lost_site = [&](SiteId site) {

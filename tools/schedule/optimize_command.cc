@@ -8,143 +8,74 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/clock.h"
-#include "schedule/optimize/optimize.h"
+#include "schedule/schedule_file.h"
 #include "tools/cli.h"
-#include "tools/schedule/network_options.h"
+#include "tools/schedule/optimize_solution.h"
 
 namespace tombolo::tools {
 namespace {
 
-/// The command line of `schedule optimize`, as written.
-struct OptimizeArguments {
-  NetworkOptions network;
-  std::size_t max_rounds = schedule::OptimizeOptions{}.max_rounds;
-  double time_limit_s = 0;  ///< 0: none.
-  std::uint64_t seed = schedule::OptimizeOptions{}.seed;
-  std::string out;
-  std::string json;
-};
+using Json = nlohmann::ordered_json;
 
-struct Solution {
-  NetworkInput input;
-  schedule::Optimized best;
-};
-
-Result<Solution> solve(const OptimizeArguments& arguments) {
-  Solution solution;
-  auto input = load_network(arguments.network);
-  if (!input) return std::move(input).error();
-  solution.input = std::move(*input);
-  schedule::OptimizeOptions options;
-  options.max_rounds = arguments.max_rounds;
-  options.seed = arguments.seed;
-  if (arguments.time_limit_s != 0) options.time_limit_s = arguments.time_limit_s;
-  options.progress = [](std::string_view text) { fmt::print(stderr, "{}\n", text); };
-  const schedule::Problem problem(solution.input.network, solution.input.capabilities,
-                                  static_cast<double>(solution.input.update_bytes));
-  auto best = schedule::optimize(problem, options, MonotonicClock());
-  if (!best) return std::move(best).error();
-  solution.best = std::move(*best);
-  return solution;
-}
-
-/// "{AMS,LON} sharded {NYC,BAR}": a mode is named where it is not direct.
-std::string name_cliques(const Solution& solution, std::size_t round) {
-  const std::vector<schedule::Clique>& cliques = solution.best.schedule.rounds[round].cliques;
-  const std::vector<schedule::CliqueMode>& modes = solution.best.times[round].modes;
-  std::string text;
-  for (std::size_t c = 0; c < cliques.size(); ++c) {
-    text += fmt::format("{{{}}}", fmt::join(island_names(cliques[c], solution.input.network), ","));
-    if (modes[c].mode != schedule::Mode::kDirect)
-      text += fmt::format(" {}{}", schedule::mode_name(modes[c].mode), c + 1 < cliques.size() ? " " : "");
-  }
-  return text;
-}
-
-std::string certified_text(const schedule::Optimized& best) {
-  return best.certified.empty() ? "no: the best that was found" : "the best of " + best.certified;
-}
+/// Progress goes to standard error, whatever standard output carries.
+void tell(std::string_view text) { fmt::print(stderr, "{}\n", text); }
 
 void print_table(const OptimizeArguments& arguments, const Solution& solution) {
-  const schedule::Optimized& best = solution.best;
-  fmt::print("{}\n\n", describe_network(arguments.network, solution.input));
-  fmt::print("{:>5}  {:>12}  {:<20}  {:>7}  {}\n", "round", "time", "bottleneck", "updates", "cliques");
-  for (std::size_t r = 0; r < best.times.size(); ++r)
-    fmt::print("{:>5}  {:>10.6f} s  {:<20}  {:>7.4g}  {}\n", r, best.times[r].seconds,
-               best.times[r].bottleneck, best.times[r].bottleneck_updates, name_cliques(solution, r));
-  fmt::print("\ncycle           {:.6f} s\n", best.cycle_s);
-  fmt::print("disagreement D  {:.6f} s\n", best.mixing.disagreement_s);
-  fmt::print("lower bound     {:.6f} s, gap {:.1f} %\n", best.bound_s, 100 * best.gap);
-  if (best.two_rounds_s) fmt::print("two rounds      {:.6f} s at least, certified\n", *best.two_rounds_s);
-  fmt::print("contraction R   {:.6f} per s\n", best.mixing.contraction_per_s);
-  fmt::print("certified       {}\n", certified_text(best));
-  fmt::print("solved in       {:.2f} s{}\n", best.solve_s,
-             best.stopped ? ", stopped by the time limit: another run may find another schedule" : "");
+  const ScheduleScore& score = solution.score;
+  fmt::print("{}\n\n{}", describe_network(arguments.network, solution.input),
+             score_text(score, solution.input.network));
+  if (solution.two_rounds_s)
+    fmt::print("two rounds      D {:.6f} s at best, certified\n", *solution.two_rounds_s);
+  fmt::print("certified       {}\n",
+             score.certified.empty() ? "no: the best that was found" : "the best of " + score.certified);
+  if (solution.uncertainty) {
+    const schedule::DisagreementSpread& spread = solution.spread;
+    fmt::print(
+        "off by {:3.0f} %    D {:.6f} s (p10), {:.6f} s (p50), {:.6f} s (p90), worst tenth {:.6f} s{}\n",
+        100 * *solution.uncertainty, spread.p10_s, spread.p50_s, spread.p90_s, spread.worst_decile_s,
+        arguments.robust ? fmt::format(": the least of {} schedules", solution.candidates) : "");
+  }
+  if (const auto& loss = solution.after_loss)
+    fmt::print("after the loss  {} of {} cliques changed, D {:.6f} s; unchanged {:.6f} s, afresh {:.6f} s\n",
+               loss->changed_cliques, loss->cliques, loss->disagreement_s, loss->unchanged_disagreement_s,
+               loss->fresh_disagreement_s);
+  fmt::print("solved in       {:.2f} s{}\n", score.solve_s,
+             solution.stopped ? ", stopped by the time limit: another run may find another schedule" : "");
+  fmt::print("written to      {}\n", arguments.out);
 }
 
-nlohmann::ordered_json make_report(const OptimizeArguments& arguments, const Solution& solution) {
-  const schedule::Optimized& best = solution.best;
-  nlohmann::ordered_json report = start_report("schedule optimize");
+Json report_loss(const schedule::Reoptimized& loss, const std::vector<std::string>& lost_islands) {
+  // JSON has no infinity: null says that the running schedule, unchanged, no longer joins all islands.
+  const double unchanged_s = loss.unchanged_disagreement_s;
+  return {{"lost_islands", lost_islands},
+          {"cliques", loss.cliques},
+          {"changed_cliques", loss.changed_cliques},
+          {"unchanged_disagreement_s", std::isfinite(unchanged_s) ? Json(unchanged_s) : Json(nullptr)},
+          {"fresh_disagreement_s", loss.fresh_disagreement_s}};
+}
+
+Json make_report(const OptimizeArguments& arguments, const Solution& solution) {
+  Json report = start_report("schedule optimize");
   report_network(arguments.network, solution.input, report);
   report["seed"] = arguments.seed;
-  report["disagreement_s"] = best.mixing.disagreement_s;
-  report["bound_s"] = best.bound_s;
-  report["gap"] = best.gap;
-  report["r_per_s"] = best.mixing.contraction_per_s;
-  report["r_iid_per_s"] = nullptr;
-  report["cycle_s"] = best.cycle_s;
-  report["rounds"] = nlohmann::ordered_json::array();
-  for (std::size_t r = 0; r < best.times.size(); ++r) {
-    const schedule::RoundTime& time = best.times[r];
-    nlohmann::ordered_json round;
-    round["cliques"] = nlohmann::ordered_json::array();
-    round["modes"] = nlohmann::ordered_json::array();
-    for (const schedule::Clique& clique : best.schedule.rounds[r].cliques)
-      round["cliques"].push_back(island_names(clique, solution.input.network));
-    for (const schedule::CliqueMode& mode : time.modes)
-      round["modes"].push_back(std::string(schedule::mode_name(mode.mode)));
-    round["time_s"] = time.seconds;
-    round["bottleneck"] = {{"resource", time.bottleneck}, {"load", time.bottleneck_updates}};
-    report["rounds"].push_back(std::move(round));
+  report_score(solution.score, solution.input.network, report);
+  report["two_rounds_s"] = solution.two_rounds_s ? Json(*solution.two_rounds_s) : Json(nullptr);
+  report["stopped"] = solution.stopped;
+  if (solution.uncertainty) {
+    const schedule::DisagreementSpread& spread = solution.spread;
+    report["uncertainty"] = {{"share", *solution.uncertainty},
+                             {"robust", arguments.robust},
+                             {"draws", spread.ascending_s.size()},
+                             {"p10_s", spread.p10_s},
+                             {"p50_s", spread.p50_s},
+                             {"p90_s", spread.p90_s},
+                             {"worst_decile_s", spread.worst_decile_s}};
   }
-  report["solve_s"] = best.solve_s;
-  report["stopped"] = best.stopped;
-  if (best.two_rounds_s)
-    report["two_rounds_s"] = *best.two_rounds_s;
-  else
-    report["two_rounds_s"] = nullptr;
-  if (best.certified.empty())
-    report["certified"] = false;
-  else
-    report["certified"] = best.certified;
+  if (solution.after_loss) report["after_loss"] = report_loss(*solution.after_loss, solution.lost_islands);
   return report;
-}
-
-/// A schedule file, with what it is worth as comments. Modes are comments too: whoever runs or prices a file
-/// chooses them.
-std::string file_text(const OptimizeArguments& arguments, const Solution& solution) {
-  const schedule::Optimized& best = solution.best;
-  std::string text = fmt::format(
-      "# {}\n# disagreement D {:.6f} s, lower bound {:.6f} s, cycle {:.6f} s\n# certified: {}\nname: "
-      "{}\nrounds:\n",
-      describe_network(arguments.network, solution.input), best.mixing.disagreement_s, best.bound_s,
-      best.cycle_s, certified_text(best), best.schedule.name);
-  for (std::size_t r = 0; r < best.times.size(); ++r) {
-    text += fmt::format("  # {:.6f} s, bottleneck {}: {}\n  -\n", best.times[r].seconds,
-                        best.times[r].bottleneck, name_cliques(solution, r));
-    for (const schedule::Clique& clique : best.schedule.rounds[r].cliques) {
-      text += "    - [";
-      for (const std::string& island : island_names(clique, solution.input.network))
-        // As JSON writes it: an id may be anything that YAML would read otherwise.
-        text += nlohmann::json(island).dump() +
-                (island == solution.input.network.islands[clique.back()].id ? "]\n" : ", ");
-    }
-  }
-  return text;
 }
 
 /// A reader sees the file that was there or the whole new one, never a part.
@@ -165,10 +96,13 @@ Status write_whole(const std::string& text, const std::string& path) {
 }
 
 int run_optimize(const OptimizeArguments& arguments) {
-  const Result<Solution> solution = solve(arguments);
+  const Result<Solution> solution = solve(arguments, MonotonicClock(), tell);
   if (!solution) return report_error(solution.error());
-  if (const Status written = write_whole(file_text(arguments, *solution), arguments.out); !written)
-    return report_error(written.error());
+  const NetworkInput& input = solution->input;
+  const std::string file = schedule::write_schedule(
+      solution->score.schedule, input.network,
+      score_notes(solution->score, input, describe_network(arguments.network, input)));
+  if (const Status written = write_whole(file, arguments.out); !written) return report_error(written.error());
   if (prints_tables(arguments.json)) print_table(arguments, *solution);
   const Status written = write_report(make_report(arguments, *solution), arguments.json);
   return written ? kExitOk : report_error(written.error());
@@ -180,16 +114,7 @@ void add_schedule_optimize(CLI::App& schedule, int& exit_code) {
   CLI::App* const command =
       schedule.add_subcommand("optimize", "Find the schedule that keeps islands together best");
   const auto arguments = std::make_shared<OptimizeArguments>();
-  add_network_options(*command, arguments->network);
-  command->add_option("--max-rounds", arguments->max_rounds, "Most rounds of the cycle")
-      ->check(CLI::Range(std::size_t{1}, schedule::kMaxRounds))
-      ->capture_default_str();
-  command->add_option("--time-limit", arguments->time_limit_s, "Stop the search after so many seconds")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seed", arguments->seed, "Of the search; the same seed gives the same schedule")
-      ->capture_default_str();
-  command->add_option("--out", arguments->out, "Schedule file to write")->required()->type_name("FILE");
-  add_json(*command, arguments->json);
+  add_optimize_options(*command, *arguments);
   command->callback([arguments, &exit_code] { exit_code = run_optimize(*arguments); });
 }
 

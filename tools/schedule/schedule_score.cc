@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "schedule/bounds.h"
+#include "schedule/optimize/pricing.h"
+#include "schedule/optimize/random.h"
 #include "schedule/routes.h"
 
 namespace tombolo::tools {
@@ -71,6 +73,15 @@ Result<ScheduleScore> score_schedule(const NetworkInput& input, schedule::Schedu
   return score;
 }
 
+Status add_best_random(const schedule::Problem& problem, std::size_t most_islands, ScheduleScore& score) {
+  if (problem.islands() > std::min(most_islands, schedule::kMaxPricedIslands)) return ok_status();
+  const auto random = schedule::optimal_random(problem);
+  if (!random) return random.error();
+  score.r_iid_per_s = random->r_iid_per_s;
+  score.r_iid_gap = random->gap;
+  return ok_status();
+}
+
 std::string score_text(const ScheduleScore& score, const schedule::Network& network) {
   std::string text =
       fmt::format("{:>5}  {:>12}  {:<20}  {:>7}  {}\n", "round", "time", "bottleneck", "updates", "cliques");
@@ -91,7 +102,9 @@ std::string score_text(const ScheduleScore& score, const schedule::Network& netw
   else
     text += "disagreement D  unbounded: the schedule never joins all islands\n";
   text += fmt::format("contraction R   {:.6f} per s\n", score.mixing.r_per_s);
-  if (score.r_iid_per_s) text += fmt::format("best random R   {:.6f} per s\n", *score.r_iid_per_s);
+  if (score.r_iid_per_s)
+    text += fmt::format("best random R   {:.6f} per s (gap {:.2f} %)\n", *score.r_iid_per_s,
+                        100 * score.r_iid_gap);
   return text;
 }
 
@@ -105,6 +118,7 @@ void report_score(const ScheduleScore& score, const schedule::Network& network,
   report["gap"] = std::isfinite(d) ? Json(schedule::optimality_gap(d, score.bound_s)) : Json(nullptr);
   report["r_per_s"] = score.mixing.r_per_s;
   report["r_iid_per_s"] = score.r_iid_per_s ? Json(*score.r_iid_per_s) : Json(nullptr);
+  report["r_iid_gap"] = score.r_iid_per_s ? Json(score.r_iid_gap) : Json(nullptr);
   report["cycle_s"] = score.cycle_s;
   report["rounds"] = Json::array();
   for (std::size_t r = 0; r < score.times.size(); ++r) {

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "schedule/mixing.h"
+#include "schedule/optimize/problem.h"
 #include "schedule/round_model.h"
 #include "schedule/schedule_file.h"
 #include "tools/schedule/network_options.h"
@@ -19,9 +20,12 @@ struct ScheduleScore {
   std::vector<schedule::RoundTime> times;  ///< By round.
   double cycle_s = 0;
   schedule::Mixing mixing;
-  double bound_s = 0;                   ///< No schedule with barriers has less D.
-  std::optional<double> r_iid_per_s{};  ///< R of the best random schedule, where a verb knows it.
-  double solve_s = 0;                   ///< What it took to find or to score it.
+  double bound_s = 0;  ///< No schedule with barriers has less D.
+  /// R of the best random schedule that was found, where it was looked for, and how far any other can be
+  /// above it, as a share of it.
+  std::optional<double> r_iid_per_s{};
+  double r_iid_gap = 0;
+  double solve_s = 0;  ///< What it took to find or to score it.
   /// Of which class of schedules it is proven to be the best; empty: of none.
   std::string certified{};
 };
@@ -29,11 +33,15 @@ struct ScheduleScore {
 /// Errors: those of the model; kNotSupported for schedules of form event.
 Result<ScheduleScore> score_schedule(const NetworkInput& input, schedule::Schedule schedule);
 
+/// Adds the best random schedule's R if the problem has at most `most_islands`. Errors: those of
+/// optimal_random.
+Status add_best_random(const schedule::Problem& problem, std::size_t most_islands, ScheduleScore& score);
+
 /// The table of rounds and the figures below it.
 std::string score_text(const ScheduleScore& score, const schedule::Network& network);
 
-/// Adds disagreement_s, bound_s, gap, r_per_s, r_iid_per_s, cycle_s, rounds, solve_s and certified. What is
-/// infinite or not known is null.
+/// Adds disagreement_s, bound_s, gap, r_per_s, r_iid_per_s, r_iid_gap, cycle_s, rounds, solve_s and
+/// certified. What is infinite or not known is null.
 void report_score(const ScheduleScore& score, const schedule::Network& network,
                   nlohmann::ordered_json& report);
 

@@ -1,0 +1,170 @@
+#include "tools/schedule/optimize_solution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "schedule/optimize/pricing.h"
+#include "schedule/optimize/seeds.h"
+
+namespace tombolo::tools {
+namespace {
+
+/// A draw costs a measurement of the whole schedule: with many islands fewer must do.
+constexpr std::size_t kManyDraws = 200;
+constexpr std::size_t kFewDraws = 40;
+constexpr std::size_t kMostIslandsDrawnOften = 64;
+/// Of the search for each further candidate of --robust, as a share of the first one's.
+constexpr double kCandidateEffort = 0.3;
+
+using Tell = std::function<void(std::string_view)>;
+
+schedule::OptimizeOptions search_options(const OptimizeArguments& arguments, const OptimizeWishes& wishes,
+                                         const Tell& tell) {
+  schedule::OptimizeOptions options;
+  if (arguments.max_rounds != 0) options.max_rounds = arguments.max_rounds;
+  options.effort = arguments.effort;
+  options.seed = arguments.seed;
+  if (arguments.time_limit_s != 0) options.time_limit_s = arguments.time_limit_s;
+  if (wishes.running) options.starts.push_back(*wishes.running);
+  options.progress = tell;
+  return options;
+}
+
+/// Says in the schedule itself which modes it was scored with: that is what its file must hold.
+void keep_modes(ScheduleScore& score) {
+  for (std::size_t r = 0; r < score.times.size(); ++r)
+    score.schedule.rounds[r].modes.assign(score.times[r].modes.begin(), score.times[r].modes.end());
+}
+
+double update_bytes(const NetworkInput& input) { return static_cast<double>(input.update_bytes); }
+
+Status find_best(const schedule::Problem& problem, const schedule::OptimizeOptions& options,
+                 const Clock& clock, Solution& solution) {
+  auto best = schedule::optimize(problem, options, clock);
+  if (!best) return std::move(best).error();
+  ScheduleScore& score = solution.score;
+  score.schedule = std::move(best->schedule);
+  score.times = std::move(best->times);
+  score.cycle_s = best->cycle_s;
+  score.mixing = best->mixing;
+  score.bound_s = best->bound_s;
+  score.certified = std::move(best->certified);
+  solution.two_rounds_s = best->two_rounds_s;
+  solution.stopped = best->stopped;
+  return ok_status();
+}
+
+/// Other schedules that may do better when the network is not what it was taken for: the plain ones, and the
+/// best for smaller and for larger updates, which is to say for links that are all quicker or all slower.
+Result<std::vector<schedule::Schedule>> candidates(const schedule::Problem& problem, double share,
+                                                   schedule::OptimizeOptions options, const Clock& clock) {
+  std::vector<schedule::Schedule> others;
+  const bool few = problem.islands() <= schedule::kMaxAnnealedIslands;
+  const std::size_t max_rounds =
+      options.max_rounds.value_or(few ? schedule::kFewRounds : schedule::kManyRounds);
+  if (problem.islands() <= schedule::kMaxCliqueMembers) others = schedule::plain_seeds(problem, max_rounds);
+  options.effort *= kCandidateEffort;
+  for (const double slower : {1 / (1 - share), 1 / (1 + share)}) {
+    const schedule::Problem other(problem.network(), problem.capabilities(), problem.update_bytes() * slower);
+    auto best = schedule::optimize(other, options, clock);
+    if (!best) return std::move(best).error();
+    others.push_back(std::move(best->schedule));
+  }
+  return others;
+}
+
+/// Chooses for the worst tenth, among the best and its rivals.
+Status make_robust(const schedule::Problem& problem, const schedule::UncertaintyOptions& uncertainty,
+                   const schedule::OptimizeOptions& options, const Clock& clock, Solution& solution) {
+  auto others = candidates(problem, uncertainty.share, options, clock);
+  if (!others) return std::move(others).error();
+  others->insert(others->begin(), solution.score.schedule);
+  auto choice = schedule::choose_robust(problem, *others, uncertainty);
+  if (!choice) return std::move(choice).error();
+  solution.candidates = others->size();
+  solution.spread = std::move(choice->spreads[choice->index]);
+  if (choice->index == 0) return ok_status();
+  auto score = score_schedule(solution.input, std::move((*others)[choice->index]));
+  if (!score) return std::move(score).error();
+  solution.score = std::move(*score);
+  solution.score.schedule.name = "robust";
+  keep_modes(solution.score);
+  return ok_status();
+}
+
+/// The running schedule, changed as little as it takes; the network becomes what is left of it.
+Status go_on(const OptimizeArguments& arguments, const OptimizeWishes& wishes, Solution& solution) {
+  schedule::ReoptimizeOptions options;
+  options.seed = arguments.seed;
+  if (arguments.max_rounds != 0) options.max_rounds = arguments.max_rounds;
+  options.max_cycles = std::max<std::uint64_t>(
+      1, static_cast<std::uint64_t>(static_cast<double>(options.max_cycles) * arguments.effort));
+  NetworkInput& input = solution.input;
+  auto rest = schedule::without(input.network, input.capabilities, wishes.losses);
+  if (!rest) return std::move(rest).error();
+  auto next = schedule::reoptimize(input.network, input.capabilities, update_bytes(input), *wishes.running,
+                                   wishes.losses, options);
+  if (!next) return std::move(next).error();
+  schedule::Schedule left = next->schedule;
+  for (schedule::Round& round : left.rounds)
+    for (schedule::Clique& clique : round.cliques)
+      for (schedule::Rank& rank : clique)
+        rank = static_cast<schedule::Rank>(std::lower_bound(rest->ranks.begin(), rest->ranks.end(), rank) -
+                                           rest->ranks.begin());
+  for (const schedule::Rank rank : next->lost)
+    solution.lost_islands.push_back(input.network.islands[rank].id);
+  input.network = std::move(rest->network);
+  input.capabilities = std::move(rest->capabilities);
+  auto score = score_schedule(input, std::move(left));
+  if (!score) return std::move(score).error();
+  solution.score = std::move(*score);
+  keep_modes(solution.score);
+  solution.after_loss = std::move(*next);
+  return ok_status();
+}
+
+}  // namespace
+
+Result<Solution> solve(const OptimizeArguments& arguments, const Clock& clock, const Tell& tell) {
+  const Nanoseconds begin_ns = clock.now_ns();
+  auto input = load_network(arguments.network);
+  if (!input) return std::move(input).error();
+  Solution solution{std::move(*input), {}};
+  const auto wishes = read_wishes(arguments, solution.input.network);
+  if (!wishes) return wishes.error();
+  if (wishes->lost_something())
+    if (auto done = go_on(arguments, *wishes, solution); !done) return std::move(done).error();
+  const schedule::Problem problem(solution.input.network, solution.input.capabilities,
+                                  update_bytes(solution.input));
+  const schedule::OptimizeOptions options = search_options(arguments, *wishes, tell);
+  if (!wishes->lost_something())
+    if (auto done = find_best(problem, options, clock, solution); !done) return std::move(done).error();
+  if (wishes->uncertainty) {
+    tell("drawing networks that are not quite this one");
+    solution.uncertainty = wishes->uncertainty;
+    const schedule::UncertaintyOptions uncertainty{
+        .share = *wishes->uncertainty,
+        .seed = arguments.seed,
+        .draws = problem.islands() <= kMostIslandsDrawnOften ? kManyDraws : kFewDraws};
+    if (arguments.robust) {
+      if (auto done = make_robust(problem, uncertainty, options, clock, solution); !done)
+        return std::move(done).error();
+    } else {
+      auto spread = schedule::disagreement_spread(problem, solution.score.schedule, uncertainty);
+      if (!spread) return std::move(spread).error();
+      solution.spread = std::move(*spread);
+    }
+  }
+  solution.score.solve_s = static_cast<double>(clock.now_ns() - begin_ns) / static_cast<double>(kSecond);
+  // After a loss every second counts, and a comparison can wait.
+  const std::size_t most_compared = wishes->lost_something() ? 0 : schedule::kMaxPricedIslands;
+  if (auto added = add_best_random(problem, most_compared, solution.score); !added)
+    return std::move(added).error();
+  return solution;
+}
+
+}  // namespace tombolo::tools
