@@ -15,6 +15,8 @@
 #include "schedule/optimize/optimize.h"
 #include "tools/cli.h"
 #include "tools/schedule/network_options.h"
+#include "tools/schedule/optimize_page.h"
+#include "tools/schedule/optimize_studies.h"
 
 namespace tombolo::tools {
 namespace {
@@ -26,6 +28,7 @@ struct OptimizeArguments {
   double time_limit_s = 0;  ///< 0: none.
   std::uint64_t seed = schedule::OptimizeOptions{}.seed;
   std::string out;
+  std::string report;  ///< A page to look at; empty: none.
   std::string json;
 };
 
@@ -80,7 +83,7 @@ void print_table(const OptimizeArguments& arguments, const Solution& solution) {
   fmt::print("disagreement D  {:.6f} s\n", best.mixing.disagreement_s);
   fmt::print("lower bound     {:.6f} s, gap {:.1f} %\n", best.bound_s, 100 * best.gap);
   if (best.two_rounds_s) fmt::print("two rounds      {:.6f} s at least, certified\n", *best.two_rounds_s);
-  fmt::print("contraction R   {:.6f} per s\n", best.mixing.contraction_per_s);
+  fmt::print("contraction R   {:.6f} per s\n", best.mixing.r_per_s);
   fmt::print("certified       {}\n", certified_text(best));
   fmt::print("solved in       {:.2f} s{}\n", best.solve_s,
              best.stopped ? ", stopped by the time limit: another run may find another schedule" : "");
@@ -94,7 +97,7 @@ nlohmann::ordered_json make_report(const OptimizeArguments& arguments, const Sol
   report["disagreement_s"] = best.mixing.disagreement_s;
   report["bound_s"] = best.bound_s;
   report["gap"] = best.gap;
-  report["r_per_s"] = best.mixing.contraction_per_s;
+  report["r_per_s"] = best.mixing.r_per_s;
   report["r_iid_per_s"] = nullptr;
   report["cycle_s"] = best.cycle_s;
   report["rounds"] = nlohmann::ordered_json::array();
@@ -164,12 +167,55 @@ Status write_whole(const std::string& text, const std::string& path) {
   return failure("write");
 }
 
+/// A word as a shell wants it.
+std::string quoted(const std::string& word) {
+  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+/// The command line that gives the same schedule and page.
+std::string command_line(const OptimizeArguments& arguments) {
+  std::string line = fmt::format(
+      "tombolo schedule optimize {} --profile {} --bytes {} --multicast {} --aggregation {} --family {}",
+      quoted(arguments.network.topology), quoted(arguments.network.profile), quoted(arguments.network.bytes),
+      arguments.network.multicast ? "on" : "off", arguments.network.aggregation, arguments.network.family);
+  line += fmt::format(" --max-rounds {} --seed {}", arguments.max_rounds, arguments.seed);
+  if (arguments.time_limit_s != 0) line += fmt::format(" --time-limit {}", arguments.time_limit_s);
+  return line + fmt::format(" --out {} --report {}", quoted(arguments.out), quoted(arguments.report));
+}
+
+Status write_page(const OptimizeArguments& arguments, const Solution& solution) {
+  const auto topology = schedule::load_topology(arguments.network.topology);
+  if (!topology) return topology.error();
+  const schedule::Problem problem(solution.input.network, solution.input.capabilities,
+                                  static_cast<double>(solution.input.update_bytes));
+  StudyOptions options;
+  options.seed = arguments.seed;
+  options.max_rounds = arguments.max_rounds;
+  options.progress = [](std::string_view text) { fmt::print(stderr, "{}\n", text); };
+  const auto studies = make_studies(problem, solution.best, options);
+  if (!studies) return Error(studies.error()).within("--report");
+  const OptimizePage page{*topology,
+                          problem,
+                          solution.best,
+                          *studies,
+                          describe_network(arguments.network, solution.input),
+                          command_line(arguments),
+                          arguments.seed};
+  return optimize_page(page).write(arguments.report);
+}
+
 int run_optimize(const OptimizeArguments& arguments) {
   const Result<Solution> solution = solve(arguments);
   if (!solution) return report_error(solution.error());
   if (const Status written = write_whole(file_text(arguments, *solution), arguments.out); !written)
     return report_error(written.error());
   if (prints_tables(arguments.json)) print_table(arguments, *solution);
+  if (!arguments.report.empty())
+    if (const Status page = write_page(arguments, *solution); !page) return report_error(page.error());
   const Status written = write_report(make_report(arguments, *solution), arguments.json);
   return written ? kExitOk : report_error(written.error());
 }
@@ -189,6 +235,8 @@ void add_schedule_optimize(CLI::App& schedule, int& exit_code) {
   command->add_option("--seed", arguments->seed, "Of the search; the same seed gives the same schedule")
       ->capture_default_str();
   command->add_option("--out", arguments->out, "Schedule file to write")->required()->type_name("FILE");
+  command->add_option("--report", arguments->report, "Page to look at: maps, times, loads, comparison")
+      ->type_name("FILE");
   add_json(*command, arguments->json);
   command->callback([arguments, &exit_code] { exit_code = run_optimize(*arguments); });
 }
