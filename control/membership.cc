@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -63,16 +64,20 @@ Status check_groups(const Schedule& nominal, const Schedule& remaining, const st
 }  // namespace
 
 Result<Schedule> without(const Schedule& nominal, const std::set<Rank>& lost) {
-  Schedule remaining{.name = nominal.name, .rounds = {}};
+  Schedule remaining{.name = nominal.name, .rounds = {}, .form = nominal.form};
   for (const Round& round : nominal.rounds) {
-    Round kept;
-    for (Clique clique : round.cliques) {
+    Round kept{.cliques = {}, .modes = {}, .rest_s = round.rest_s};
+    for (std::size_t i = 0; i < round.cliques.size(); ++i) {
+      Clique clique = round.cliques[i];
       std::erase_if(clique, [&lost](Rank member) { return lost.contains(member); });
-      if (clique.size() >= 2) kept.cliques.push_back(std::move(clique));
+      if (clique.size() < 2) continue;
+      kept.cliques.push_back(std::move(clique));
+      if (!round.modes.empty()) kept.modes.push_back(round.modes[i]);
     }
-    if (!kept.cliques.empty()) remaining.rounds.push_back(std::move(kept));
+    if (!kept.cliques.empty() || kept.rest_s > 0) remaining.rounds.push_back(std::move(kept));
   }
-  if (remaining.rounds.empty()) {
+  if (std::all_of(remaining.rounds.begin(), remaining.rounds.end(),
+                  [](const Round& round) { return round.cliques.empty(); })) {
     return Error{ErrorCode::kFailed,
                  fmt::format("schedule {}: without the lost islands no clique is left", nominal.name)};
   }

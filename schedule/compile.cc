@@ -48,7 +48,7 @@ class Compiler {
  private:
   void start_plan();
   Status add_entry(const Round& round);
-  PlannedClique plan_clique(const Clique& members, std::uint64_t latency_ns, double round_s);
+  PlannedClique plan_clique(const Clique& members, std::uint64_t latency_ns, double sending_s);
   void add_trees(PlannedClique& clique);
   std::uint16_t add_tree(Rank source, const std::vector<Rank>& receivers);
   void add_loads(const PlannedClique& clique, std::vector<std::uint64_t>& load_bps) const;
@@ -92,6 +92,19 @@ Status check_runnable(const Network& network, const Schedule& schedule, const Co
   if (options.edge_aggregation && denies(network.site_aggregates))
     return cannot("edges cannot yet aggregate at some sites only: set aggregation none");
   return ok_status();
+}
+
+Status check_sending(const Schedule& schedule, const CompileOptions& options) {
+  if (schedule.form == Form::kEvent && options.sending_s.empty())
+    return Error{ErrorCode::kNotSupported,
+                 "a schedule of the form event runs only where its times are planned"};
+  if (options.sending_s.empty()) return ok_status();
+  bool sound = options.sending_s.size() == schedule.rounds.size();
+  for (std::size_t r = 0; sound && r < schedule.rounds.size(); ++r) {
+    sound = options.sending_s[r].size() == schedule.rounds[r].cliques.size();
+    for (const double seconds : options.sending_s[r]) sound = sound && seconds > 0 && std::isfinite(seconds);
+  }
+  return sound ? ok_status() : invalid_input("sending_s: needs a time above 0 for every clique");
 }
 
 /// A Schedule from this folder's functions always passes; one that was put together elsewhere may not.
@@ -165,24 +178,33 @@ Status Compiler::add_entry(const Round& round) {
   PlannedEntry entry;
   std::vector<std::uint64_t> load_bps(network_.links.size(), 0);
   for (std::size_t i = 0; i < round.cliques.size(); ++i) {
-    PlannedClique clique = plan_clique(round.cliques[i], time->latency_ns[i], time->seconds);
+    const double sending_s = options_.sending_s.empty()
+                                 ? time->seconds - static_cast<double>(time->latency_ns[i]) * kSecondsPerNs
+                                 : options_.sending_s[plan_.entries.size()][i];
+    PlannedClique clique = plan_clique(round.cliques[i], time->latency_ns[i], sending_s);
     if (clique.stream_rate_bps == 0) return invalid_input("a stream's rate is below 1 bit/s");
     add_loads(clique, load_bps);
     entry.cliques.push_back(std::move(clique));
   }
-  for (std::size_t link = 0; link < load_bps.size(); ++link)
-    plan_.links[link].load_bps = std::max(plan_.links[link].load_bps, load_bps[link]);
+  for (std::size_t link = 0; link < load_bps.size(); ++link) {
+    std::uint64_t& planned_bps = plan_.links[link].load_bps;
+    // Without barriers entries are on the way together, up to the capacity.
+    if (options_.sending_s.empty())
+      planned_bps = std::max(planned_bps, load_bps[link]);
+    else
+      planned_bps =
+          std::max(load_bps[link], std::min(planned_bps + load_bps[link], network_.links[link].capacity_bps));
+  }
   plan_.entries.push_back(std::move(entry));
   return ok_status();
 }
 
-PlannedClique Compiler::plan_clique(const Clique& members, std::uint64_t latency_ns, double round_s) {
+PlannedClique Compiler::plan_clique(const Clique& members, std::uint64_t latency_ns, double sending_s) {
   PlannedClique clique;
   clique.members = members;
   clique.latency_ns = latency_ns;
   const double wire_bits =
       update_wire_bytes(options_.update_bytes, options_.chunk_elements) * static_cast<double>(kBitsPerByte);
-  const double sending_s = round_s - static_cast<double>(latency_ns) * kSecondsPerNs;
   clique.stream_rate_bps = static_cast<std::uint64_t>(kStreamShare * wire_bits / sending_s);
   add_trees(clique);
   clique.window_chunks = window_chunks(clique);
@@ -268,8 +290,9 @@ double update_wire_bytes(std::uint64_t update_bytes, std::uint32_t chunk_element
 }
 
 Result<EpochPlan> compile(const Network& network, const Schedule& schedule, const CompileOptions& options) {
-  for (const Status& valid : {check_options(options), check_runnable(network, schedule, options),
-                              check_schedule(schedule, network.islands.size())})
+  for (const Status& valid :
+       {check_options(options), check_runnable(network, schedule, options),
+        check_schedule(schedule, network.islands.size()), check_sending(schedule, options)})
     if (!valid) return Error(valid.error()).within("compile");
   auto plan = Compiler(network, options).run(schedule);
   if (!plan) return std::move(plan).error().within("compile");

@@ -28,6 +28,10 @@ struct CompileOptions {
   std::uint64_t update_bytes = 0;    ///< Not 0.
   bool multicast = true;
   bool edge_aggregation = true;
+  /// By round and clique: for how long it sends, in seconds, with bytes on the wire. Empty: as long as the
+  /// round model lets each round last. Given for schedules without barriers, whose timetable knows what else
+  /// is on the way.
+  std::vector<std::vector<double>> sending_s{};
   /// Out of service, both ascending; the network given has no such link, the schedule no such island.
   std::vector<LostLink> lost_links{};
   std::vector<Rank> lost_ranks{};
@@ -37,7 +41,8 @@ struct CompileOptions {
 double update_wire_bytes(std::uint64_t update_bytes, std::uint32_t chunk_elements);
 
 /// Turns a schedule into trees, rates and windows. A source's rate is kStreamShare of what the round model
-/// gives its clique with bytes on the wire, so no access or core link is filled beyond that share.
+/// gives its clique with bytes on the wire (or of what `sending_s` says), so no access or core link is filled
+/// beyond that share.
 /// The same input always gives the same plan. The plan passes check_plan.
 /// Errors: kInvalidInput, naming the option, or the number of trees if there are too many; kNotSupported,
 /// naming what edges cannot run yet: the modes sharded and tree, rest rounds, capabilities that differ by

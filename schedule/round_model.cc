@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -69,6 +70,18 @@ void RoundModel::find_multicast_routes(const std::vector<bool>& link_multicast) 
         multicast_route_[i * sites + at] = multicast_route_[i * sites + routes_.parent(source, at)] &&
                                            link_multicast[routes_.link_into(source, at)];
   }
+}
+
+bool RoundModel::all_alike() const {
+  const auto alike = [](const std::vector<bool>& list) {
+    return std::adjacent_find(list.begin(), list.end(), std::not_equal_to<>()) == list.end();
+  };
+  // Without multicast anywhere the only routes that carry it are those of a site to itself.
+  const std::size_t sites = network_.site_names.size();
+  const bool links_alike =
+      multicast_route_.empty() || std::count(multicast_route_.begin(), multicast_route_.end(), true) ==
+                                      static_cast<std::ptrdiff_t>(sites);
+  return alike(site_replicates_) && alike(site_aggregates_) && links_alike;
 }
 
 Result<RoundTime> RoundModel::time(const Round& round, double update_bytes) const {

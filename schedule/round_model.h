@@ -90,6 +90,12 @@ class RoundModel {
   /// The root of least radius for a clique's tree, the lowest id on a tie; none if no site can be one.
   std::optional<SiteId> central_root(const Clique& clique) const;
 
+  const Network& network() const { return network_; }
+  const Routes& routes() const { return routes_; }
+  const Capabilities& capabilities() const { return capabilities_; }
+  /// Whether no site or link differs from the others in what it can do.
+  bool all_alike() const;
+
   /// By resource.
   std::span<const double> capacities_bps() const { return capacities_bps_; }
   /// By resource: the time that one update takes on it, 8 M / capacity.

@@ -15,6 +15,8 @@ namespace tombolo::schedule {
 /// The contributor bitmap of a chunk indexes a clique's members.
 inline constexpr std::size_t kMaxCliqueMembers = 64;
 inline constexpr std::size_t kMaxRounds = 4096;
+/// Fragments of an update that may be under way at once.
+inline constexpr std::uint32_t kMaxFragments = 64;
 
 /// Members in ascending rank, at least two.
 using Clique = std::vector<Rank>;
@@ -54,6 +56,8 @@ struct Schedule {
   std::string name;
   std::vector<Round> rounds;
   Form form = Form::kBarrier;
+  /// Only of the form event: equal parts of the update, each of which goes through the rounds by itself.
+  std::uint32_t fragments = 1;
 };
 
 /// Every round is one clique of all islands.
@@ -65,7 +69,8 @@ Result<Schedule> full_schedule(const std::vector<Island>& islands);
 Result<Schedule> grid_schedule(const std::vector<Island>& islands);
 
 /// Reads a schedule file: `rounds`, a list of rounds; a round is a list of cliques, or `{rest_s}` if all
-/// rest; a clique is a list of island ids, or `{members, mode, root}`; optional `name` and `form`. A clique
+/// rest; a clique is a list of island ids, or `{members, mode, root}`; optional `name`, `form` and, of
+/// the form event, `fragments`. A clique
 /// of one rests, like an island that is not mentioned. `sites`, by SiteId, are what `root` may name; without
 /// them it is not looked at, for callers that refuse trees anyway. Any bytes may be given. Errors:
 /// kInvalidInput, exactly one, "file:line: key: what is wrong".

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -35,13 +36,19 @@ class ScheduleReader {
 };
 
 Schedule ScheduleReader::read(const YamlValue& document, std::string_view file_name) {
-  const YamlMap top = document.map({"name", "form", "rounds"});
+  const YamlMap top = document.map({"name", "form", "fragments", "rounds"});
   Schedule schedule;
   const auto name = top.find("name");
   schedule.name = name ? name->text() : std::string(file_name);
   if (const auto form = top.find("form")) {
     if (form->text() != "barrier" && form->text() != "event") form->fail("must be barrier or event");
     schedule.form = form->text() == "event" ? Form::kEvent : Form::kBarrier;
+  }
+  if (const auto fragments = top.find("fragments")) {
+    if (schedule.form != Form::kEvent) fragments->fail("only a schedule of the form event has fragments");
+    const double count = fragments->number(1, kMaxFragments);
+    if (count != std::floor(count)) fragments->fail("must be a whole number");
+    schedule.fragments = static_cast<std::uint32_t>(count);
   }
   const YamlValue list = top.get("rounds");
   const auto rounds = list.items();
@@ -172,6 +179,7 @@ std::string write_schedule(const Schedule& schedule, const Network& network, con
   for (const std::string& line : notes.head) text += comment(line, "");
   text += fmt::format("name: {}\n", quoted(schedule.name));
   if (schedule.form == Form::kEvent) text += "form: event\n";
+  if (schedule.fragments != 1) text += fmt::format("fragments: {}\n", schedule.fragments);
   text += "rounds:\n";
   for (std::size_t r = 0; r < schedule.rounds.size(); ++r) {
     const Round& round = schedule.rounds[r];

@@ -102,6 +102,17 @@ Result<RunConfig> make_config(const TestbedOptions& options, double scale) {
   config.deadline_ns = static_cast<Nanoseconds>(options.deadline_s * 1e9);
   config.real_time = options.real_time;
   config.seed = options.seed;
+  const bool event =
+      options.form.empty() ? config.schedule.form == schedule::Form::kEvent : options.form == "event";
+  config.schedule.form = schedule::Form::kBarrier;
+  if (!event && options.fragments > 1) return invalid_input("--fragments: only with the form event");
+  if (!event) return config;
+  if (options.backend == "netns")
+    return Error{ErrorCode::kNotSupported, "a schedule of the form event: not yet with --backend netns"};
+  if (auto dropped = testbed::drop_barriers(
+          config, options.fragments == 0 ? config.schedule.fragments : options.fragments);
+      !dropped)
+    return std::move(dropped).error().within("fragments");
   return config;
 }
 
@@ -118,7 +129,18 @@ void add_experiment_options(CLI::App& command, TestbedOptions& options) {
   command.add_option("--scale", options.scale, "Multiplies capacities and bytes alike; times stay")
       ->check(CLI::Range(1e-9, 1000.0));
   command.add_option("--schedule", options.schedule, "full, grid, or a schedule file")->capture_default_str();
-  command.add_option("--rounds", options.rounds, "Rounds to run; 0: one period")->capture_default_str();
+  command
+      .add_option("--form", options.form,
+                  "barrier: all islands start a round together; event: each as soon as those it meets are "
+                  "ready; default: as the schedule "
+                  "says")
+      ->check(CLI::IsMember({"barrier", "event"}));
+  command
+      .add_option("--fragments", options.fragments,
+                  "Of an update, under way at once, with the form event; 0: as the schedule says")
+      ->capture_default_str();
+  command.add_option("--rounds", options.rounds, "Rounds to run; 0: one period, with the form event three")
+      ->capture_default_str();
   command.add_option("--bytes", options.bytes, "An island's update, before scaling (k, M, G; Ki, Mi, Gi)")
       ->capture_default_str();
   add_on_off(command, "--multicast", options.multicast,

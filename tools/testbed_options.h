@@ -20,6 +20,8 @@ struct TestbedOptions {
   std::string profile;
   std::optional<double> scale;
   std::string schedule = "full";
+  std::string form;             ///< Empty: as the schedule says.
+  std::uint32_t fragments = 0;  ///< 0: as the schedule says.
   std::uint32_t rounds = 0;
   std::string bytes = "1G";
   bool multicast = true;

@@ -39,6 +39,9 @@ void print_rounds(const RunReport& report) {
                cliques_text(round));
     for (const std::string& error : round.errors) fmt::print("       {}\n", error);
   }
+  if (report.cycle && report.cycle->measured_s > 0)
+    fmt::print("cycle  {:>7.3f} s  {:>7.3f} s  {:>5.2f}  without barriers, after the first\n",
+               report.cycle->predicted_s, report.cycle->measured_s, report.cycle->ratio());
   fmt::print(
       "bytes out and in: of the island with the most, on its own link, with headers, control and repair\n");
 }
@@ -194,6 +197,12 @@ nlohmann::ordered_json run_json(const RunWords& words, const RunConfig& config, 
   json["real_time"] = config.real_time;
   json["seed"] = report.seed;
   json["exact"] = report.exact;
+  json["form"] = config.event ? "event" : "barrier";
+  json["fragments"] = config.fragments;
+  if (report.cycle)
+    json["cycle"] = {{"model_s", report.cycle->model_s},
+                     {"predicted_s", report.cycle->predicted_s},
+                     {"measured_s", report.cycle->measured_s}};
   json["rounds"] = nlohmann::ordered_json::array();
   for (const testbed::RoundReport& round : report.rounds)
     json["rounds"].push_back({{"round", round.round},

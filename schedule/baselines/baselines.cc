@@ -24,9 +24,9 @@ Baseline row_of(const std::string& name, Result<Baseline> result) {
 
 }  // namespace
 
-Result<std::vector<Baseline>> all_baselines(const Problem& problem,
+Result<std::vector<Baseline>> all_baselines(const Setting& setting,
                                             const std::vector<unsigned>& local_steps) {
-  const auto made = Scene::make(problem);
+  const auto made = Scene::make(setting);
   if (!made) return made.error();
   const Scene& scene = *made;
   std::vector<Baseline> rows;

@@ -7,9 +7,9 @@
 namespace tombolo::schedule::baselines {
 
 /// Every baseline on one network, in a fixed order. A baseline that has no value for this network or these
-/// capabilities is a row that says why, never left out. The same problem and seed give the same rows.
+/// capabilities is a row that says why, never left out. The same setting and seed give the same rows.
 /// `local_steps`: one DiLoCo row for each.
 /// Errors: those of Scene::make.
-Result<std::vector<Baseline>> all_baselines(const Problem& problem, const std::vector<unsigned>& local_steps);
+Result<std::vector<Baseline>> all_baselines(const Setting& setting, const std::vector<unsigned>& local_steps);
 
 }  // namespace tombolo::schedule::baselines

@@ -114,7 +114,7 @@ Result<Baseline> geographic_grid(const Scene& scene) {
   const std::string name = "geographic grid";
   std::string choices = "the nine cities' 3 x 3 grid";
   Result<std::vector<TimedMatrix>> cycle = std::vector<TimedMatrix>();
-  if (const auto cities = grid_schedule(scene.problem().network.islands)) {
+  if (const auto cities = grid_schedule(scene.setting().network.islands)) {
     cycle = timed(scene, cities->rounds);
   } else {
     const auto columns = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(scene.islands()))));
@@ -209,32 +209,22 @@ Result<Baseline> random_matchings(const Scene& scene) {
   return row;
 }
 
-namespace {
-
-/// The exact form: leaders hold their region's mean, weigh it by the region's size, and broadcast.
-Result<std::vector<TimedMatrix>> exact_hierarchy(const Scene& scene, const Regions& regions,
-                                                 const TimedMatrix& regional,
-                                                 const std::vector<Rank>& leaders) {
-  const auto n = static_cast<Eigen::Index>(scene.islands());
+std::vector<Matrix> leader_rounds(const std::vector<std::vector<Rank>>& regions,
+                                  const std::vector<Rank>& leaders) {
+  Eigen::Index n = 0;
+  for (const std::vector<Rank>& region : regions) n += static_cast<Eigen::Index>(region.size());
   Matrix across = Matrix::Identity(n, n);
   Matrix broadcast = Matrix::Identity(n, n);
-  std::vector<Message> down;
   for (std::size_t to = 0; to < regions.size(); ++to) {
     for (std::size_t from = 0; from < regions.size(); ++from)
-      across(leaders[to], leaders[from]) =
-          static_cast<double>(regions[from].size()) / static_cast<double>(scene.islands());
+      across(leaders[to], leaders[from]) = static_cast<double>(regions[from].size()) / static_cast<double>(n);
     for (const Rank member : regions[to]) {
       broadcast.row(member).setZero();
       broadcast(member, leaders[to]) = 1;
-      if (member != leaders[to]) down.push_back({leaders[to], member});
     }
   }
-  const auto across_s = scene.matrix_time_s(across);
-  if (!across_s) return across_s.error();
-  return std::vector<TimedMatrix>{regional, {across, *across_s}, {broadcast, scene.pattern_time_s(down)}};
+  return {across, broadcast};
 }
-
-}  // namespace
 
 Result<Baseline> hierarchical(const Scene& scene) {
   if (scene.islands() < 3)
@@ -256,9 +246,13 @@ Result<Baseline> hierarchical(const Scene& scene) {
     const auto cliques = timed(scene, {regional, round_of({leaders}), regional});
     if (!cliques) return cliques.error();
     keep(*cliques, fmt::format("{} regions, three rounds of cliques", k));
-    const auto exact = exact_hierarchy(scene, regions, cliques->front(), leaders);
-    if (!exact) return exact.error();
-    keep(*exact, fmt::format("{} regions, weighted leaders, broadcast", k));
+    std::vector<TimedMatrix> exact{cliques->front()};
+    for (const Matrix& w : leader_rounds(regions, leaders)) {
+      const auto seconds = scene.matrix_time_s(w);
+      if (!seconds) return seconds.error();
+      exact.push_back({w, *seconds});
+    }
+    keep(exact, fmt::format("{} regions, weighted leaders, broadcast", k));
   }
   return best;
 }

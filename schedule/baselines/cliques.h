@@ -25,6 +25,10 @@ Result<Baseline> random_matchings(const Scene& scene);
 /// clique between two regional rounds; or an exact all-reduce, leaders weighted by their region's size and
 /// the last round a broadcast. The best D of all is the row.
 Result<Baseline> hierarchical(const Scene& scene);
+/// The exact form's rounds after the regional one: leaders[r], which holds the mean of regions[r], takes the
+/// mean of all weighted by size; then every member takes its leader's.
+std::vector<Matrix> leader_rounds(const std::vector<std::vector<Rank>>& regions,
+                                  const std::vector<Rank>& leaders);
 
 /// One partition, alternated with the full clique: Lin, Stich, Patel, Jaggi: Don't Use Large Mini-Batches,
 /// Use Local SGD, arXiv 1808.07217 (hierarchical local SGD, one regional round per global one). The best of

@@ -20,7 +20,8 @@ Connectivity maximize_connectivity(std::span<const Matrix> laplacians, double bu
   const Eigen::Index n = laplacians.front().rows();
   Connectivity best;
   best.p.assign(laplacians.size(), 0.0);
-  best.bound = std::numeric_limits<double>::infinity();
+  // A unit vector has v'L v of at most twice the largest degree, which for a graph is below n.
+  best.bound = 2.0 * static_cast<double>(n) * count;
 
   // Columns: p, then z, the value that all planes allow.
   ClpSimplex master;
@@ -33,9 +34,8 @@ Connectivity maximize_connectivity(std::span<const Matrix> laplacians, double bu
     master.setColumnBounds(j, 0, 1);
     master.setObjectiveCoefficient(j, 0);
   }
-  // Every v of norm 1 has v'L v <= 2 x the largest degree <= 2 n per Laplacian: z is bounded before any
   // plane.
-  master.setColumnBounds(count, 0, 2.0 * static_cast<double>(n) * count);
+  master.setColumnBounds(count, 0, best.bound);
   master.setObjectiveCoefficient(count, 1);
   std::vector<double> row(laplacians.size() + 1, 1.0);
   row.back() = 0;
@@ -43,22 +43,22 @@ Connectivity maximize_connectivity(std::span<const Matrix> laplacians, double bu
 
   std::vector<double> p(laplacians.size(), std::min(1.0, budget / count));
   for (int round = 0; round < kMaxRounds; ++round) {
-    Matrix sum = Matrix::Zero(n, n);
+    // The mean, whose eigenvalue is 0, is moved above all others: what is left begins with lambda_2, and its
+    // vectors are orthogonal to the mean even where a graph in pieces has more eigenvalues 0.
+    Matrix sum = Matrix::Constant(n, n, 2.0 * count);
     for (int j = 0; j < count; ++j)
       sum += p[static_cast<std::size_t>(j)] * laplacians[static_cast<std::size_t>(j)];
     const Eigen::SelfAdjointEigenSolver<Matrix> solver(sum);
-    // The smallest eigenvalue, 0, belongs to the mean; the second is lambda_2.
-    if (const double lambda2 = solver.eigenvalues()(1); lambda2 > best.lambda2) {
+    if (const double lambda2 = solver.eigenvalues()(0); lambda2 > best.lambda2) {
       best.lambda2 = lambda2;
       best.p = p;
     }
     if (best.bound - best.lambda2 <= kGap * best.bound) break;
-    for (Eigen::Index e = 1; e < std::min(n, 1 + kPlanes); ++e) {
+    for (Eigen::Index e = 0; e < std::min(n - 1, kPlanes); ++e) {
       const auto v = solver.eigenvectors().col(e);
       for (int j = 0; j < count; ++j)
         row[static_cast<std::size_t>(j)] = v.dot(laplacians[static_cast<std::size_t>(j)] * v);
       row.back() = -1;
-      // An eigenvector beyond the second is orthogonal to the mean all the same: a valid plane.
       master.addRow(count + 1, columns.data(), row.data(), 0, COIN_DBL_MAX);
     }
     master.dual();

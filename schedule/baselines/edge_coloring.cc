@@ -123,17 +123,25 @@ std::vector<std::vector<Edge>> matchings_of(std::span<const Edge> edges, std::si
 }
 
 std::vector<Edge> physical_edges(const Scene& scene) {
-  const Network& network = scene.problem().network;
-  const Routes& routes = scene.problem().routes;
+  const Network& network = scene.setting().network;
+  const Routes& routes = scene.setting().routes;
   std::map<SiteId, Rank> first;
   std::vector<Edge> edges;
   for (std::size_t rank = 0; rank < scene.islands(); ++rank) {
     const auto [place, is_new] = first.emplace(network.islands[rank].site, static_cast<Rank>(rank));
     if (!is_new) edges.emplace_back(place->second, static_cast<Rank>(rank));
   }
+  const auto linked = [&](SiteId a, SiteId b) {
+    return std::any_of(network.links.begin(), network.links.end(),
+                       [&](const DirectedLink& link) { return link.from == a && link.to == b; });
+  };
   for (const auto& [a, rank_a] : first)
     for (const auto& [b, rank_b] : first) {
       if (rank_a >= rank_b) continue;
+      if (linked(a, b)) {
+        edges.emplace_back(rank_a, rank_b);
+        continue;
+      }
       SiteId site = routes.parent(a, b);
       while (site != a && !first.contains(site)) site = routes.parent(a, site);
       if (site == a) edges.emplace_back(rank_a, rank_b);

@@ -12,8 +12,9 @@ namespace tombolo::schedule::baselines {
 /// distinct, without loops.
 std::vector<std::vector<Edge>> matchings_of(std::span<const Edge> edges, std::size_t islands);
 
-/// The core's graph on islands: sites are joined along routes that pass no third site with an island, by
-/// their first islands; the other islands of a site hang on its first. Each edge once, the lower rank first.
+/// The core's graph on islands: two sites are joined by a link, or by a route that passes no third site with
+/// an island; their first islands stand for them, the other islands of a site hang on its first. Each edge
+/// once, the lower rank first.
 std::vector<Edge> physical_edges(const Scene& scene);
 
 }  // namespace tombolo::schedule::baselines

@@ -16,7 +16,7 @@ namespace tombolo::schedule::baselines {
 using Matrix = Eigen::MatrixXd;
 
 /// What every baseline is asked about. The references must outlive its users.
-struct Problem {
+struct Setting {
   const Network& network;
   const Routes& routes;
   Capabilities capabilities;
@@ -40,16 +40,16 @@ class Scene {
  public:
   /// Errors: kInvalidInput unless there are at least two islands, a route between any two, an update above 0
   /// bytes and a step above 0 s.
-  static Result<Scene> make(const Problem& problem);
+  static Result<Scene> make(const Setting& setting);
 
-  const Problem& problem() const { return problem_; }
-  std::size_t islands() const { return problem_.network.islands.size(); }
+  const Setting& setting() const { return setting_; }
+  std::size_t islands() const { return setting_.network.islands.size(); }
   std::size_t resources() const { return update_s_.size(); }
-  double update_bytes() const { return problem_.update_bytes; }
-  double step_s() const { return problem_.step_s; }
-  std::uint64_t seed() const { return problem_.seed; }
-  const Capabilities& capabilities() const { return problem_.capabilities; }
-  const std::string& id(Rank rank) const { return problem_.network.islands[rank].id; }
+  double update_bytes() const { return setting_.update_bytes; }
+  double step_s() const { return setting_.step_s; }
+  std::uint64_t seed() const { return setting_.seed; }
+  const Capabilities& capabilities() const { return setting_.capabilities; }
+  const std::string& id(Rank rank) const { return setting_.network.islands[rank].id; }
 
   /// One way along the route, in seconds; 0 between islands of one site.
   double latency_s(Rank from, Rank to) const { return latency_s_(from, to); }
@@ -65,6 +65,14 @@ class Scene {
   /// Messages sent at once: each loads its source's egress, its target's ingress and its path. The longest
   /// latency plus the time of the most loaded resource. Without messages: 0.
   double pattern_time_s(std::span<const Message> messages) const;
+  /// Adds the messages' loads, by resource, and returns the longest latency. Equal payloads share the egress
+  /// where the source's site replicates, and a link where it and all links before it carry multicast.
+  double add_loads(std::span<const Message> messages, std::vector<double>& loads) const;
+  /// The most loaded resource's time.
+  double busy_s(std::span<const double> loads) const;
+
+  /// Whether the island's site folds for it: one update arrives however many are sent.
+  bool aggregates(Rank rank) const;
 
   /// A round that makes x <- W x. A W that averages inside disjoint sets is a round of cliques, so that the
   /// network may sum; any other W is a message from j to i for each W_ij above 0. The identity is a rest of
@@ -72,13 +80,16 @@ class Scene {
   Result<double> matrix_time_s(const Matrix& w) const;
 
  private:
-  explicit Scene(const Problem& problem);
-  double add_tree_loads(std::span<const Message> same_payload, std::vector<double>& loads) const;
+  explicit Scene(const Setting& setting);
+  double add_equal_loads(std::span<const Message> same_payload, std::vector<double>& loads) const;
+  bool replicates(Rank rank) const;
 
-  Problem problem_;
+  Setting setting_;
+  std::vector<RoundModel> models_;  ///< By Family.
   Matrix latency_s_;
   std::vector<std::vector<std::uint32_t>> paths_;
   std::vector<double> update_s_;
+  std::vector<bool> link_multicast_;  ///< By directed link.
 };
 
 /// The messages that x <- W x needs: one from j to i for each W_ij above 0, i other than j.

@@ -2,37 +2,41 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <numeric>
 #include <vector>
 
 namespace tombolo::schedule::baselines {
+namespace {
+
+/// Sums on the way: exactly what the round model calls a tree of all islands with this root.
+double tree_time_s(const Scene& scene, Rank site) {
+  const Network& network = scene.setting().network;
+  Clique all(scene.islands());
+  std::iota(all.begin(), all.end(), Rank{0});
+  const RoundModel model(network, scene.setting().routes, scene.capabilities());
+  const CliqueLoad load = model.load(all, {Mode::kTree, network.islands[site].site});
+  std::vector<double> loads(scene.resources(), 0.0);
+  for (const ResourceLoad& use : load.loads) loads[use.resource] = use.updates;
+  return load.latency_s + scene.busy_s(loads);
+}
+
+}  // namespace
 
 double server_time_s(const Scene& scene, Rank site) {
   const std::size_t n = scene.islands();
-  const bool sums_at_server = scene.capabilities().aggregation != Aggregation::kNone;
-  const bool sums_on_the_way = scene.capabilities().aggregation == Aggregation::kTree;
-  const bool multicast = scene.capabilities().multicast;
-  const double others = static_cast<double>(n - 1);
-  std::vector<double> up(scene.resources(), 0.0);
-  std::vector<double> down(scene.resources(), 0.0);
-  double up_latency_s = 0;
-  double down_latency_s = 0;
+  if (scene.capabilities().aggregation == Aggregation::kTree) return tree_time_s(scene, site);
+  std::vector<Message> up;
+  std::vector<Message> down;
   for (std::size_t i = 0; i < n; ++i) {
     if (i == site) continue;
-    const auto island = static_cast<Rank>(i);
-    up[island] += 1;
-    down[n + island] += 1;
-    for (const std::uint32_t link : scene.path(island, site)) up[link] = sums_on_the_way ? 1 : up[link] + 1;
-    for (const std::uint32_t link : scene.path(site, island)) down[link] = multicast ? 1 : down[link] + 1;
-    up_latency_s = std::max(up_latency_s, scene.latency_s(island, site));
-    down_latency_s = std::max(down_latency_s, scene.latency_s(site, island));
+    up.push_back({static_cast<Rank>(i), site});
+    down.push_back({site, static_cast<Rank>(i)});
   }
-  up[n + site] = sums_at_server ? 1 : others;
-  down[site] = multicast ? 1 : others;
-  double busy_s = 0;
-  for (std::size_t resource = 0; resource < up.size(); ++resource)
-    busy_s = std::max(busy_s, (up[resource] + down[resource]) * scene.update_s()[resource]);
-  return up_latency_s + down_latency_s + busy_s;
+  std::vector<double> loads(scene.resources(), 0.0);
+  const double up_s = scene.add_loads(up, loads);
+  if (scene.aggregates(site)) loads[n + site] = 1;
+  const double down_s = scene.add_loads(down, loads);
+  return up_s + down_s + scene.busy_s(loads);
 }
 
 Baseline parameter_server(const Scene& scene) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -15,6 +16,14 @@ namespace {
 
 /// D values that differ by less are equal: the rounding of two ways to compute the same.
 constexpr double kEqual = 1e-9;
+
+/// Few islands have few rounds to try; with many of them each cycle costs more, as the cube of their number.
+std::uint64_t default_cycles(std::size_t islands) {
+  constexpr std::uint64_t kMost = 10'000'000;
+  if (islands <= kMaxExactIslands) return std::min(kMost, std::uint64_t{20'000} << islands);
+  const double more = static_cast<double>(islands) / static_cast<double>(kMaxExactIslands);
+  return static_cast<std::uint64_t>(static_cast<double>(kMost) / (more * more * more));
+}
 
 Status check(const Problem& problem, const OptimizeOptions& options) {
   if (options.max_rounds == 0 || options.max_rounds > kMaxRounds)
@@ -78,14 +87,15 @@ Result<Optimized> optimize(const Problem& problem, const OptimizeOptions& option
   }
   for (Schedule& seed : plain_seeds(problem, options.max_rounds)) starts.push_back(std::move(seed));
 
+  const std::uint64_t max_cycles = options.max_cycles.value_or(default_cycles(problem.islands()));
   SearchOptions search{.max_rounds = options.max_rounds,
                        .seed = options.seed,
-                       .max_cycles = options.max_cycles,
+                       .max_cycles = max_cycles,
                        .stop = {},
                        .progress = {}};
   if (options.time_limit_s) search.stop = [&] { return elapsed_s() >= *options.time_limit_s; };
   search.progress = [&](std::uint64_t cycles, double best_s) {
-    tell(fmt::format("D {:.6f} s after {} of {} cycles", best_s, cycles, options.max_cycles));
+    tell(fmt::format("D {:.6f} s after {} of {} cycles", best_s, cycles, max_cycles));
   };
   tell(fmt::format("searching cycles of up to {} rounds", options.max_rounds));
   auto searched = search_cycles(problem, starts, search);

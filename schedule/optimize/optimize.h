@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -18,8 +19,9 @@ namespace tombolo::schedule {
 struct OptimizeOptions {
   std::size_t max_rounds = 8;  ///< Of the cycle.
   std::uint64_t seed = 1;
-  /// How many cycles the search measures: a limit that gives the same answer on every machine.
-  std::uint64_t max_cycles = 4'000'000;
+  /// How many cycles the search measures: a limit that gives the same answer on every machine. None: as many
+  /// as the number of islands deserves, for nine some twenty seconds.
+  std::optional<std::uint64_t> max_cycles;
   /// Stops the search by the clock; then the answer depends on the machine, and `stopped` says so.
   std::optional<double> time_limit_s;
   /// Schedules to begin with besides its own, for example the one that runs.

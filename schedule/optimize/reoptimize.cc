@@ -17,6 +17,8 @@ namespace tombolo::schedule {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// To which share D is computed.
+constexpr double kPrecision = 1e-12;
 
 /// Changes that the schedule goes through one at a time; beyond, it is a new schedule.
 constexpr int kMaxSteps = 8;
@@ -116,7 +118,7 @@ double Changer::measure(const std::vector<Partition>& rounds) {
     cycle.push_back(book_.find(sets));
     if (cycle.back() == nullptr) return kInfinity;
   }
-  return cycle.empty() ? kInfinity : meter_.disagreement_s(cycle, kInfinity);
+  return cycle.empty() ? kInfinity : meter_.disagreement_s(cycle, kInfinity, kPrecision);
 }
 
 /// The partitions one move away: an island joins another set or rests, two change places, two sets are one.
@@ -171,7 +173,7 @@ bool Changer::step(std::vector<Partition>& rounds, double& disagreement_s) {
       --left_;
       cycle[r] = book_.find(sets);
       if (cycle[r] == nullptr) continue;
-      const double now_s = meter_.disagreement_s(cycle, disagreement_s);
+      const double now_s = meter_.disagreement_s(cycle, disagreement_s, kPrecision);
       if (!(now_s < disagreement_s)) continue;
       std::vector<Partition> candidate = rounds;
       candidate[r] = sets;
@@ -214,7 +216,6 @@ Result<Remainder> without(const Network& network, const Capabilities& capabiliti
       if (!is_lost(network.links[i], losses)) list.push_back(whole[i]);
   };
   keep(rest.network.links, network.links);
-  keep(rest.network.link_multicast, network.link_multicast);
   keep(rest.capabilities.link_multicast, capabilities.link_multicast);
   const std::vector<bool> part = largest_part(rest.network, losses);
   rest.network.islands.clear();
@@ -252,9 +253,11 @@ Result<Reoptimized> reoptimize(const Network& network, const Capabilities& capab
     starts.push_back({"running", {}});
     for (const Partition& sets : rounds) starts.back().rounds.push_back(to_round(sets));
   }
-  const auto fresh = search_cycles(
-      problem, starts,
-      {.max_rounds = options.max_rounds, .seed = options.seed, .max_cycles = options.max_cycles, .stop = {}});
+  SearchOptions search;
+  search.max_rounds = options.max_rounds;
+  search.seed = options.seed;
+  search.max_cycles = options.max_cycles;
+  const auto fresh = search_cycles(problem, starts, search);
   if (!fresh) return Error{fresh.error()};
   result.fresh_disagreement_s = fresh->disagreement_s;
 

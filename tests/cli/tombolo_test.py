@@ -159,7 +159,8 @@ class Command(unittest.TestCase):
 
 class Basics(Command):
     def test_help_and_version(self):
-        for command in ([], ["schedule"], ["schedule", "evaluate"], ["testbed"], ["testbed", "run"], ["testbed", "up"],
+        for command in ([], ["schedule"], ["schedule", "evaluate"], ["schedule", "compare"],
+                        ["testbed"], ["testbed", "run"], ["testbed", "up"],
                         ["check"], ["install"], ["status"], ["report"]):
             result = tombolo(*command, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""), command)
@@ -295,6 +296,32 @@ class OptimizeReport(Command):
         result = self.optimize(self.folder / "nowhere" / "page.html")
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertIn("nowhere", result.stderr.splitlines()[-1])
+
+
+class Compare(Command):
+    def test_every_row_is_there(self):
+        result = tombolo("schedule", "compare", self.topology, "--profile", "p", "--bytes", "10M", "--time-limit", "0.5",
+                         "--local-steps", "5", "--json", "-")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        report = json.loads(result.stdout)
+        self.assertEqual((report["schema"], report["command"]), (1, "schedule compare"))
+        rows = {row["name"]: row for row in report["rows"]}
+        self.assertEqual(len(rows), len(report["rows"]))
+        self.assertEqual(report["rows"][0]["name"], "optimum")
+        for name, row in rows.items():
+            with self.subTest(name):
+                self.assertLessEqual({"name", "disagreement_s", "r_per_s", "cycle_s", "ratio"}, set(row))
+                if "undefined" in row:
+                    self.assertIn("not defined for n = 3", row["undefined"])
+                    self.assertIsNone(row["disagreement_s"])
+                else:
+                    self.assertAlmostEqual(row["ratio"], row["disagreement_s"] / rows["optimum"]["disagreement_s"])
+        # Two constructions need four islands.
+        self.assertEqual([name for name in rows if "undefined" in rows[name]], ["D-Cliques", "factored gossip"])
+        # A full clique as evaluate sees it.
+        full = json.loads(tombolo("schedule", "evaluate", self.topology, "--profile", "p", "--schedule", "full", "--bytes",
+                                  "10M", "--json", "-").stdout)
+        self.assertAlmostEqual(rows["full clique, direct"]["disagreement_s"], full["disagreement_s"], places=9)
 
 
 class TestbedRun(Command):

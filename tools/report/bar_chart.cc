@@ -36,7 +36,7 @@ std::string bar_chart(const BarChart& chart) {
   const double px_per_unit = most > 0 ? room / most : 0;
   const double floor = kStepPx * static_cast<double>(chart.bars.size()) + 4;
   std::string out = fmt::format(
-      "<div class=\"scroll\"><svg class=\"chart wide\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+      "<div class=\"drawing\"><svg class=\"chart wide\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
       "role=\"img\" aria-label=\"{2}\">\n",
       format_coordinate(kWidthPx), format_coordinate(floor + kBottomPx), escape_html(chart.title));
   double y = 4;

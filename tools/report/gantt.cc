@@ -81,7 +81,7 @@ std::string gantt_chart(const Gantt& gantt) {
   const Frame frame{(kWidthPx - kLeftPx - kRightPx) / cycle_s,
                     kTopPx + kLanePx * static_cast<double>(gantt.lanes.size())};
   std::string out = fmt::format(
-      "<div class=\"scroll\"><svg class=\"chart wide gantt\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+      "<div class=\"drawing\"><svg class=\"chart wide gantt\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" role=\"img\" aria-label=\"The rounds of a cycle over time; the table of rounds has the "
       "figures\">\n",
       format_coordinate(kWidthPx), format_coordinate(frame.floor + kBottomPx));

@@ -13,7 +13,7 @@
 namespace tombolo::report {
 namespace {
 
-constexpr double kWidthPx = 118;
+constexpr double kWidthPx = 112;
 constexpr double kCircleHeightPx = 74;
 constexpr double kDotPx = 2.9;
 constexpr double kApartPx = 9.5;

@@ -1,5 +1,6 @@
 #include "tools/schedule/schedule_command.h"
 
+#include "tools/schedule/compare_command.h"
 #include "tools/schedule/evaluate_command.h"
 #include "tools/schedule/optimize_command.h"
 #include "tools/schedule/simulate_command.h"
@@ -11,6 +12,7 @@ void add_schedule_command(CLI::App& app, int& exit_code) {
   schedule->require_subcommand(1);
   add_schedule_evaluate(*schedule, exit_code);
   add_schedule_optimize(*schedule, exit_code);
+  add_schedule_compare(*schedule, exit_code);
   add_schedule_simulate(*schedule, exit_code);
 }
 

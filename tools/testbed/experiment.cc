@@ -13,9 +13,13 @@ namespace tombolo::testbed {
 namespace {
 
 constexpr double kDeadlineRounds = 10;
+/// The first is on the way to the steady state; the others show it.
+constexpr std::uint32_t kEventPeriods = 3;
 constexpr Nanoseconds kLeastDeadline = 10 * kSecond;
 /// Input and output of two rounds, the reference's copy and its result.
 constexpr double kUpdatesInMemory = 6;
+/// An endpoint opens two rounds at a time.
+constexpr std::uint32_t kMostFragments = 2;
 constexpr double kMostMemoryBytes = 8e9;
 
 }  // namespace
@@ -32,11 +36,29 @@ Status check_config(const RunConfig& config) {
                     "with --scale 0.01",
                     config.network.islands.size(), format_bytes(config.update_bytes),
                     format_bytes(static_cast<std::uint64_t>(memory_bytes))));
+  if (config.fragments == 0 || config.schedule.rounds.size() % config.fragments != 0)
+    return invalid_input(fmt::format("{} rounds are not rounds of {} fragments",
+                                     config.schedule.rounds.size(), config.fragments));
   for (const LinkLoss& loss : config.losses)
     if (std::none_of(config.network.links.begin(), config.network.links.end(),
                      [&](const auto& link) { return link.from == loss.a && link.to == loss.b; }))
       return invalid_input(fmt::format("loss: there is no link between {} and {}",
                                        config.network.site_names[loss.a], config.network.site_names[loss.b]));
+  return ok_status();
+}
+
+Status drop_barriers(RunConfig& config, std::uint32_t fragments) {
+  if (fragments == 0) return invalid_input("an update of 0 fragments");
+  if (fragments > kMostFragments)
+    return Error{ErrorCode::kNotSupported,
+                 fmt::format("a schedule of {} fragments: islands have at most {} under way yet", fragments,
+                             kMostFragments)};
+  config.event = true;
+  config.fragments = fragments;
+  config.rounds *= fragments;
+  config.schedule = schedule::with_fragments(config.schedule, fragments);
+  config.update_bytes =
+      std::max<std::uint64_t>(config.update_bytes / fragments / sizeof(float), 1) * sizeof(float);
   return ok_status();
 }
 
@@ -72,6 +94,13 @@ Result<schedule::CompileOptions> compile_options(const RunConfig& config, std::u
   options.update_bytes = config.update_bytes;
   options.multicast = config.multicast;
   options.edge_aggregation = config.edge_aggregation;
+  if (!config.event) return options;
+  auto times = event_times(config, schedule::update_wire_bytes(config.update_bytes, config.chunk_elements));
+  if (!times) return std::move(times).error();
+  // Labels are in the timetable's order: a round's fragments one after the other.
+  options.sending_s.resize(config.schedule.rounds.size());
+  for (const schedule::TimedExchange& timed : times->exchanges)
+    options.sending_s[timed.round * config.fragments + timed.fragment].push_back(timed.sending_s);
   return options;
 }
 
@@ -81,18 +110,33 @@ Result<schedule::EpochPlan> make_plan(const RunConfig& config, std::uint32_t epo
   return schedule::compile(config.network, config.schedule, *options);
 }
 
-std::uint32_t round_count(const RunConfig& config) {
-  return config.rounds == 0 ? static_cast<std::uint32_t>(config.schedule.rounds.size()) : config.rounds;
+Result<schedule::Timetable> event_times(const RunConfig& config, double update_bytes) {
+  schedule::Schedule rounds{config.schedule.name, {}};
+  for (std::size_t label = 0; label < config.schedule.rounds.size(); label += config.fragments)
+    rounds.rounds.push_back(config.schedule.rounds[label]);
+  const schedule::Routes routes(config.network);
+  const schedule::EventModel model(config.network, routes, capabilities(config));
+  return model.timetable(rounds, update_bytes * config.fragments, config.fragments);
 }
 
-Result<RoundReport> start_round_report(const RunConfig& config, std::uint32_t round,
-                                       const schedule::Round& cliques) {
+std::uint32_t round_count(const RunConfig& config) {
+  if (config.rounds != 0) return config.rounds;
+  return static_cast<std::uint32_t>(config.schedule.rounds.size()) * (config.event ? kEventPeriods : 1);
+}
+
+RoundReport name_round(const RunConfig& config, std::uint32_t round, const schedule::Round& cliques) {
   RoundReport report;
   report.round = round;
   for (const schedule::Clique& clique : cliques.cliques) {
     auto& names = report.cliques.emplace_back();
     for (const schedule::Rank rank : clique) names.push_back(config.network.islands[rank].id);
   }
+  return report;
+}
+
+Result<RoundReport> start_round_report(const RunConfig& config, std::uint32_t round,
+                                       const schedule::Round& cliques) {
+  RoundReport report = name_round(config, round, cliques);
   const schedule::Routes routes(config.network);
   const schedule::RoundModel model(config.network, routes, capabilities(config));
   auto bare = model.time(cliques, static_cast<double>(config.update_bytes));
@@ -102,6 +146,39 @@ Result<RoundReport> start_round_report(const RunConfig& config, std::uint32_t ro
   report.model_s = bare->seconds;
   report.predicted_s = wire->seconds;
   return report;
+}
+
+Result<std::vector<RoundReport>> start_event_reports(const RunConfig& config, std::uint32_t first_round,
+                                                     std::uint32_t rounds) {
+  const auto model = event_times(config, static_cast<double>(config.update_bytes));
+  if (!model) return model.error();
+  const auto wire =
+      event_times(config, schedule::update_wire_bytes(config.update_bytes, config.chunk_elements));
+  if (!wire) return wire.error();
+  const std::size_t period = config.schedule.rounds.size();
+  const auto longest_s = [&](const schedule::Timetable& times, std::size_t label) {
+    double seconds = 0;
+    for (const schedule::TimedExchange& timed : times.exchanges)
+      if (timed.round * config.fragments + timed.fragment == label)
+        seconds = std::max(seconds, timed.sending_s + timed.latency_s);
+    return seconds;
+  };
+  std::vector<RoundReport> reports;
+  for (std::uint32_t i = 0; i < rounds; ++i) {
+    reports.push_back(name_round(config, first_round + i, config.schedule.rounds[i % period]));
+    reports.back().model_s = longest_s(*model, i % period);
+    reports.back().predicted_s = longest_s(*wire, i % period);
+  }
+  return reports;
+}
+
+Result<CycleReport> start_cycle_report(const RunConfig& config) {
+  const auto model = event_times(config, static_cast<double>(config.update_bytes));
+  if (!model) return model.error();
+  const auto wire =
+      event_times(config, schedule::update_wire_bytes(config.update_bytes, config.chunk_elements));
+  if (!wire) return wire.error();
+  return CycleReport{model->cycle_s, wire->cycle_s, 0};
 }
 
 double loss_between(const std::vector<LinkLoss>& losses, schedule::SiteId a, schedule::SiteId b) {

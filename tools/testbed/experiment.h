@@ -8,6 +8,7 @@
 #include "protocol/wire/header.h"
 #include "schedule/compile.h"
 #include "schedule/epoch_plan.h"
+#include "schedule/event/event_model.h"
 #include "schedule/round_model.h"
 #include "schedule/schedule.h"
 #include "schedule/topology.h"
@@ -25,8 +26,12 @@ struct LinkLoss {
 /// What is to be run, whatever the backend.
 struct RunConfig {
   schedule::Network network;  ///< Already scaled.
+  /// Without barriers: no island waits for others than those that it meets. `schedule` then has each round
+  /// once for every fragment (schedule::with_fragments), and `update_bytes` is that of a fragment.
+  bool event = false;
+  std::uint32_t fragments = 1;
   schedule::Schedule schedule;
-  std::uint32_t rounds = 0;        ///< 0: one period.
+  std::uint32_t rounds = 0;        ///< 0: one period; without barriers, three.
   std::uint64_t update_bytes = 0;  ///< Already scaled; a multiple of 4.
   std::uint32_t chunk_elements = 320;
   std::uint16_t lane_count = 4;
@@ -47,6 +52,10 @@ inline constexpr std::uint16_t kTestbedJob = 1;
 /// take, or a loss on a link that does not exist.
 Status check_config(const RunConfig& config);
 
+/// Lets a run that has schedule and update of one with barriers go without them, in `fragments` fragments.
+/// Errors: kInvalidInput for no fragments; kNotSupported for more than an endpoint can have under way.
+Status drop_barriers(RunConfig& config, std::uint32_t fragments);
+
 /// What the network can do in this run.
 schedule::Capabilities capabilities(const RunConfig& config);
 
@@ -59,12 +68,25 @@ Result<schedule::EpochPlan> make_plan(const RunConfig& config, std::uint32_t epo
 /// The deadline of a round in the plan.
 Result<Nanoseconds> deadline_of(const RunConfig& config);
 
-/// Rounds to run: as asked, or one period.
+/// The timetable of a run without barriers, for updates of `update_bytes`: the model's, or that with bytes on
+/// the wire. Errors: those of the event model.
+Result<schedule::Timetable> event_times(const RunConfig& config, double update_bytes);
+
+/// Rounds to run: as asked, or one period; without barriers, three.
 std::uint32_t round_count(const RunConfig& config);
 
-/// A round's report with its number, its cliques and what the model says it takes.
+/// A round's report with its number and its cliques.
+RoundReport name_round(const RunConfig& config, std::uint32_t round, const schedule::Round& cliques);
+
+/// The same with what the model says it takes.
 Result<RoundReport> start_round_report(const RunConfig& config, std::uint32_t round,
                                        const schedule::Round& cliques);
+
+/// The reports of `rounds` rounds without barriers from `first_round` on, and of their cycle, with what the
+/// event model says. Its errors.
+Result<std::vector<RoundReport>> start_event_reports(const RunConfig& config, std::uint32_t first_round,
+                                                     std::uint32_t rounds);
+Result<CycleReport> start_cycle_report(const RunConfig& config);
 
 /// The loss asked for between two sites; 0 if none.
 double loss_between(const std::vector<LinkLoss>& losses, schedule::SiteId a, schedule::SiteId b);

@@ -14,8 +14,8 @@ struct RoundReport {
   std::vector<std::vector<std::string>> cliques;  ///< Islands; those that rest are left out.
   double model_s = 0;                             ///< The round model with the bare update.
   double predicted_s = 0;                         ///< The same with the bytes on the wire.
-  double measured_s =
-      0;  ///< The longest, over cliques, from the first member's first send to the last result.
+  double measured_s = 0;       ///< The longest, over cliques, from the first member's first send to the last
+                               ///< result; without barriers, from when the last member is there.
   std::uint64_t tx_bytes = 0;  ///< On the access link of the island that sent most, framing included.
   std::uint64_t rx_bytes = 0;  ///< The same for the one that received most.
   bool exact = false;          ///< Every island's result has the right bits and the right contributors.
@@ -51,10 +51,20 @@ struct WorkerReport {
   double stalled_s = 0;  ///< It wanted to run and had no core.
 };
 
+/// Of a run without barriers: a period of the schedule, from all its results to those of the next.
+struct CycleReport {
+  double model_s = 0;      ///< The event model with the bare update.
+  double predicted_s = 0;  ///< The same with the bytes on the wire.
+  double measured_s = 0;   ///< The mean over all periods but the first; 0 if there was one only.
+
+  double ratio() const { return measured_s / predicted_s; }
+};
+
 struct RunReport {
   std::string backend = "inproc";
   bool exact = false;
   std::vector<RoundReport> rounds;
+  std::optional<CycleReport> cycle;  ///< Only of a run without barriers.
   std::vector<IslandReport> islands;
   std::map<std::string, std::uint64_t>
       drops;  ///< By reason, over all edges, islands and wires; zeros left out.

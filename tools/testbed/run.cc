@@ -7,7 +7,8 @@
 
 #include "tools/testbed/control_plane.h"
 #include "tools/testbed/driver.h"
-#include "tools/testbed/workload.h"
+#include "tools/testbed/event_rounds.h"
+#include "tools/testbed/round_parts.h"
 
 namespace tombolo::testbed {
 namespace {
@@ -19,20 +20,11 @@ constexpr Nanoseconds kSetupLimit = 30 * kSecond;
 /// Waiting ends a little after the deadline, by which every operation has an outcome.
 constexpr Nanoseconds kPastDeadline = 2 * kSecond;
 
-/// One island's part in a round under way.
-struct Part {
-  Rank rank = 0;
-  std::vector<float> input;
-  std::vector<float> output;
-  island::Handle handle = 0;
-  island::Outcome outcome;
-};
-
 /// The rounds of one run on a testbed that is up.
 class Rounds {
  public:
   Rounds(const RunConfig& config, InprocTestbed& testbed, Driver& driver, Nanoseconds deadline_ns)
-      : config_(config), testbed_(testbed), driver_(driver), deadline_ns_(deadline_ns) {}
+      : testbed_(testbed), driver_(driver), deadline_ns_(deadline_ns), parts_(config, testbed, driver) {}
 
   /// Adds what happens to the report of the round.
   void run(const schedule::Round& cliques, RoundReport& report) {
@@ -70,40 +62,16 @@ class Rounds {
   }
 
   std::vector<Part> start(std::uint32_t round, RoundReport& report) {
-    const std::uint64_t count = config_.update_bytes / sizeof(float);
-    std::vector<Part> parts(testbed_.islands().size());
-    for (Rank rank = 0; rank < parts.size(); ++rank) {
-      parts[rank].rank = rank;
-      parts[rank].input = make_update(config_.seed, round, rank, count);
-      parts[rank].output.resize(count);
-    }
-    for (Part& part : parts)
-      driver_.with_island(part.rank, [&](island::Endpoint& endpoint, Nanoseconds now_ns) {
-        island::Allreduce request;
-        request.round = round;
-        request.input = reinterpret_cast<const std::byte*>(part.input.data());
-        request.output = reinterpret_cast<std::byte*>(part.output.data());
-        request.count = count;
-        request.operation = config_.operation;
-        auto handle = endpoint.allreduce_async(request, now_ns);
-        if (handle) {
-          part.handle = *handle;
-        } else {
-          report.errors.push_back(name(part.rank) + ": " + handle.error().message);
-          part.outcome.stage = island::Stage::kFailed;
-        }
-      });
+    std::vector<Part> parts;
+    for (Rank rank = 0; rank < testbed_.islands().size(); ++rank) parts.push_back(parts_.make(rank, round));
+    for (Part& part : parts) parts_.start(part, report);
     return parts;
   }
 
   bool all_past(std::vector<Part>& parts, island::Stage least) {
     bool all = true;
     for (Part& part : parts) {
-      if (part.outcome.finished()) continue;
-      driver_.look_at_island(part.rank, [&](const island::Endpoint& endpoint) {
-        const island::Outcome* const outcome = endpoint.poll(part.handle);
-        if (outcome != nullptr && outcome->stage != part.outcome.stage) part.outcome = *outcome;
-      });
+      parts_.look(part);
       all = all && (part.outcome.finished() || (least == island::Stage::kReady && part.outcome.ready()));
     }
     return all;
@@ -115,11 +83,10 @@ class Rounds {
     for (const Clique& clique : cliques.cliques) {
       Nanoseconds first_ns = kNever;
       Nanoseconds last_ns = 0;
-      const std::vector<float> expected = expected_result(
-          config_.seed, report.round, clique, config_.update_bytes / sizeof(float), config_.operation);
+      const std::vector<float> expected = parts_.expected(report.round, clique);
       for (const Rank rank : clique) {
         in_clique[rank] = true;
-        judge_part(parts[rank], clique, expected, report);
+        parts_.judge(parts[rank], clique, expected, report);
         if (!parts[rank].outcome.ready()) continue;
         first_ns = std::min(first_ns, parts[rank].outcome.first_send_ns);
         last_ns = std::max(last_ns, parts[rank].outcome.ready_ns);
@@ -128,40 +95,19 @@ class Rounds {
         report.measured_s = std::max(report.measured_s, static_cast<double>(last_ns - first_ns) * 1e-9);
     }
     for (const Part& part : parts)
-      if (!in_clique[part.rank]) judge_part(part, {part.rank}, part.input, report);
+      if (!in_clique[part.rank]) parts_.judge(part, {part.rank}, part.input, report);
     report.exact = report.errors.empty();
-  }
-
-  void judge_part(const Part& part, const Clique& members, std::span<const float> expected,
-                  RoundReport& report) {
-    if (part.outcome.stage == island::Stage::kFailed) {
-      report.errors.push_back(name(part.rank) + ": " + part.outcome.error.message);
-    } else if (!part.outcome.ready()) {
-      report.errors.push_back(name(part.rank) + ": no result and no error in time");
-    } else if (part.outcome.contributors != members) {
-      report.errors.push_back(name(part.rank) + ": contributors are not the clique");
-    } else if (!same_bits(part.output, expected)) {
-      report.errors.push_back(name(part.rank) + ": wrong bits");
-    }
   }
 
   void drop_finished() {
     all_past(under_way_, island::Stage::kReleased);
-    std::erase_if(under_way_, [&](const Part& part) {
-      bool dropped = part.outcome.finished();
-      driver_.with_island(part.rank, [&](island::Endpoint& endpoint, Nanoseconds) {
-        dropped = dropped && endpoint.drop(part.handle);
-      });
-      return dropped;
-    });
+    std::erase_if(under_way_, [&](Part& part) { return parts_.drop(part); });
   }
 
-  std::string name(Rank rank) const { return testbed_.network().islands[rank].id; }
-
-  const RunConfig& config_;
   InprocTestbed& testbed_;
   Driver& driver_;
   Nanoseconds deadline_ns_;
+  RoundParts parts_;
   std::vector<Part> under_way_;  ///< Of former rounds, until they are released.
 };
 
@@ -226,6 +172,42 @@ Status install(ControlPlane& control, Driver& driver, InprocTestbed& testbed, sc
   return ok_status();
 }
 
+Status run_rounds(const RunConfig& config, InprocTestbed& testbed, Driver& driver, std::uint32_t first_round,
+                  Nanoseconds deadline_ns, const Progress& progress, RunReport& report) {
+  const std::size_t period = config.schedule.rounds.size();
+  const std::uint32_t rounds = round_count(config);
+  Rounds runner(config, testbed, driver, deadline_ns);
+  report.exact = true;
+  for (std::uint32_t i = 0; i < rounds; ++i) {
+    const schedule::Round& cliques = config.schedule.rounds[i % period];
+    auto round = start_round_report(config, first_round + i, cliques);
+    if (!round) return std::move(round).error();
+    runner.run(cliques, *round);
+    report.rounds.push_back(std::move(round).value());
+    report.exact = report.exact && report.rounds.back().exact;
+    if (progress) progress(i + 1, rounds);
+  }
+  if (!runner.settle()) report.exact = false;
+  return ok_status();
+}
+
+Status run_without_barriers(const RunConfig& config, InprocTestbed& testbed, Driver& driver,
+                            std::uint32_t first_round, Nanoseconds deadline_ns, const Progress& progress,
+                            RunReport& report) {
+  const std::uint32_t rounds = round_count(config);
+  auto reports = start_event_reports(config, first_round, rounds);
+  if (!reports) return std::move(reports).error();
+  auto cycle = start_cycle_report(config);
+  if (!cycle) return std::move(cycle).error();
+  report.rounds = std::move(reports).value();
+  report.cycle = *cycle;
+  EventRounds runner(config, testbed, driver);
+  report.exact = runner.run(report.rounds, rounds * (deadline_ns + kPastDeadline), progress);
+  report.cycle->measured_s = runner.measured_cycle_s();
+  for (const RoundReport& round : report.rounds) report.exact = report.exact && round.exact;
+  return ok_status();
+}
+
 }  // namespace
 
 Result<RunReport> run(const RunConfig& config, const Progress& progress) {
@@ -258,22 +240,15 @@ Result<RunReport> run(const RunConfig& config, const Progress& progress) {
   RunReport report;
   report.seed = config.seed;
   report.islands.resize(config.network.islands.size());
-  const std::size_t period = config.schedule.rounds.size();
-  const std::uint32_t rounds = round_count(config);
-  Rounds runner(config, **testbed, *driver, deadline_ns);
-  report.exact = true;
-  for (std::uint32_t i = 0; i < rounds; ++i) {
-    const schedule::Round& cliques = config.schedule.rounds[i % period];
-    auto round = start_round_report(config, first_round + i, cliques);
-    if (!round) return std::move(round).error();
-    runner.run(cliques, *round);
-    report.rounds.push_back(std::move(round).value());
-    report.exact = report.exact && report.rounds.back().exact;
-    for (const Clique& clique : cliques.cliques)
+  if (auto ran =
+          config.event
+              ? run_without_barriers(config, **testbed, *driver, first_round, deadline_ns, progress, report)
+              : run_rounds(config, **testbed, *driver, first_round, deadline_ns, progress, report);
+      !ran)
+    return std::move(ran).error();
+  for (std::size_t i = 0; i < report.rounds.size(); ++i)
+    for (const Clique& clique : config.schedule.rounds[i % config.schedule.rounds.size()].cliques)
       for (const Rank rank : clique) report.islands[rank].update_bytes += config.update_bytes;
-    if (progress) progress(i + 1, rounds);
-  }
-  if (!runner.settle()) report.exact = false;
   collect(**testbed, *driver, report);
   return report;
 }

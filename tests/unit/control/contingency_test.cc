@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "control/epoch_tables.h"
@@ -49,6 +50,27 @@ TEST(ContingencyTest, APlanForEverySingleLoss) {
     EXPECT_TRUE(schedule::check_plan(plan).ok());
     EXPECT_EQ(members_of(plan).size() + plan.lost_ranks.size(), 9u) << "everybody else takes part";
     EXPECT_EQ(plan.lost_links.empty() && plan.lost_ranks.empty(), i == 0);
+  }
+}
+
+/// A schedule that edges cannot run is refused by name, not run as something else.
+TEST(ContingencyTest, ModesThatEdgesCannotRunAreNamed) {
+  const Network network = schedule::shipped_network("nine-city.yaml", "access-limited");
+  for (const char* mode : {"sharded", "tree"}) {
+    Nominal nominal = nominal_of(network);
+    nominal.schedule = *schedule::parse_schedule(
+        std::string("rounds:\n  - - [AMS, FRA]\n    - {members: [LON, NYC, TYO], mode: ") + mode + "}\n",
+        "modes", network.islands);
+    const auto whole = plan_without(network, nominal, {}, 1);
+    ASSERT_FALSE(whole.ok());
+    EXPECT_EQ(whole.error().code, ErrorCode::kNotSupported);
+    EXPECT_NE(whole.error().message.find(std::string("the mode ") + mode), std::string::npos)
+        << whole.error().message;
+    Survivors survivors;
+    survivors.lost_islands = {0};  // AMS: its clique goes, the other keeps its mode.
+    const auto smaller = plan_without(network, nominal, survivors, 2);
+    ASSERT_FALSE(smaller.ok());
+    EXPECT_NE(smaller.error().message.find(mode), std::string::npos) << smaller.error().message;
   }
 }
 

@@ -114,7 +114,7 @@ std::vector<Damage> damages_to_trees() {
       {"receives the chunks of rank 0 0 times", [](EpochPlan& p) { p.trees[0].hops[0].deliver.clear(); }},
       {"lists tree", [](EpochPlan& p) { clique(p).receive_trees[1][0] = kNoTreeId; }},
       {"receives its own chunks", [](EpochPlan& p) { p.edge_aggregation = false; }},
-      {"lists a load", [](EpochPlan& p) { p.links[0].load_bps += 1; }},
+      {"lists a load", [](EpochPlan& p) { p.links[0].load_bps -= 1; }},
   };
 }
 

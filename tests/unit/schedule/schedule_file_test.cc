@@ -13,6 +13,7 @@ namespace {
 void expect_same(const Schedule& a, const Schedule& b) {
   EXPECT_EQ(a.name, b.name);
   EXPECT_EQ(a.form, b.form);
+  EXPECT_EQ(a.fragments, b.fragments);
   ASSERT_EQ(a.rounds.size(), b.rounds.size());
   for (std::size_t r = 0; r < a.rounds.size(); ++r) {
     EXPECT_EQ(a.rounds[r].cliques, b.rounds[r].cliques);
@@ -56,6 +57,8 @@ TEST(ScheduleFile, WritesWhatItReads) {
     Schedule schedule = random_schedule(random, network.islands.size());
     schedule.name = random.chance(0.5) ? "a \"name\": # [with] \\ all\n\tof it" : "plain";
     schedule.form = random.chance(0.5) ? Form::kEvent : Form::kBarrier;
+    if (schedule.form == Form::kEvent)
+      schedule.fragments = static_cast<std::uint32_t>(1 + random.below(kMaxFragments));
     for (Round& round : schedule.rounds) {
       if (random.chance(0.2)) {
         round = {};

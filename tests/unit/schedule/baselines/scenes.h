@@ -19,7 +19,7 @@ class TestScene {
   TestScene(Network network, Capabilities capabilities, double update_bytes, double step_s = 1)
       : network_(std::make_unique<Network>(std::move(network))),
         routes_(std::make_unique<Routes>(*network_)) {
-    auto scene = Scene::make(Problem{*network_, *routes_, capabilities, update_bytes, step_s, 1});
+    auto scene = Scene::make(Setting{*network_, *routes_, capabilities, update_bytes, step_s, 1});
     EXPECT_TRUE(scene.ok()) << scene.error().message;
     scene_ = std::make_unique<Scene>(std::move(*scene));
   }

@@ -1,0 +1,70 @@
+#include "tools/testbed/round_parts.h"
+
+#include "tools/testbed/workload.h"
+
+namespace tombolo::testbed {
+
+using schedule::Clique;
+using schedule::Rank;
+
+Part RoundParts::make(Rank rank, std::uint32_t round) const {
+  Part part;
+  part.rank = rank;
+  part.round = round;
+  part.input = make_update(config_.seed, round, rank, count());
+  part.output.resize(count());
+  return part;
+}
+
+void RoundParts::start(Part& part, RoundReport& report) {
+  driver_.with_island(part.rank, [&](island::Endpoint& endpoint, Nanoseconds now_ns) {
+    island::Allreduce request;
+    request.round = part.round;
+    request.input = reinterpret_cast<const std::byte*>(part.input.data());
+    request.output = reinterpret_cast<std::byte*>(part.output.data());
+    request.count = count();
+    request.operation = config_.operation;
+    auto handle = endpoint.allreduce_async(request, now_ns);
+    if (handle) {
+      part.handle = *handle;
+    } else {
+      report.errors.push_back(name(part.rank) + ": " + handle.error().message);
+      part.outcome.stage = island::Stage::kFailed;
+    }
+  });
+}
+
+void RoundParts::look(Part& part) {
+  if (part.outcome.finished()) return;
+  driver_.look_at_island(part.rank, [&](const island::Endpoint& endpoint) {
+    const island::Outcome* const outcome = endpoint.poll(part.handle);
+    if (outcome != nullptr && outcome->stage != part.outcome.stage) part.outcome = *outcome;
+  });
+}
+
+bool RoundParts::drop(Part& part) {
+  if (!part.outcome.finished()) return false;
+  bool dropped = false;
+  driver_.with_island(part.rank,
+                      [&](island::Endpoint& endpoint, Nanoseconds) { dropped = endpoint.drop(part.handle); });
+  return dropped;
+}
+
+std::vector<float> RoundParts::expected(std::uint32_t round, const Clique& members) const {
+  return expected_result(config_.seed, round, members, count(), config_.operation);
+}
+
+void RoundParts::judge(const Part& part, const Clique& members, std::span<const float> expected,
+                       RoundReport& report) const {
+  if (part.outcome.stage == island::Stage::kFailed) {
+    report.errors.push_back(name(part.rank) + ": " + part.outcome.error.message);
+  } else if (!part.outcome.ready()) {
+    report.errors.push_back(name(part.rank) + ": no result and no error in time");
+  } else if (part.outcome.contributors != members) {
+    report.errors.push_back(name(part.rank) + ": contributors are not the clique");
+  } else if (!same_bits(part.output, expected)) {
+    report.errors.push_back(name(part.rank) + ": wrong bits");
+  }
+}
+
+}  // namespace tombolo::testbed

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "island/endpoint.h"
+#include "tools/testbed/driver.h"
+#include "tools/testbed/experiment.h"
+
+namespace tombolo::testbed {
+
+/// One island's part in a round under way.
+struct Part {
+  schedule::Rank rank = 0;
+  std::uint32_t round = 0;
+  std::vector<float> input;
+  std::vector<float> output;
+  island::Handle handle = 0;
+  island::Outcome outcome;
+};
+
+/// Starts parts of rounds, follows them, and compares what came of them with what had to.
+class RoundParts {
+ public:
+  /// All outlive it.
+  RoundParts(const RunConfig& config, InprocTestbed& testbed, Driver& driver)
+      : config_(config), testbed_(testbed), driver_(driver) {}
+
+  /// With its input; it is not started.
+  Part make(schedule::Rank rank, std::uint32_t round) const;
+  /// What goes wrong is in the part's outcome and the report.
+  void start(Part& part, RoundReport& report);
+  void look(Part& part);
+  /// Whether the island has forgotten the part; only what is finished is forgotten.
+  bool drop(Part& part);
+
+  /// What every member of a clique must have, to the bit.
+  std::vector<float> expected(std::uint32_t round, const schedule::Clique& members) const;
+  /// Adds what is wrong with a part to the report.
+  void judge(const Part& part, const schedule::Clique& members, std::span<const float> expected,
+             RoundReport& report) const;
+
+ private:
+  std::uint64_t count() const { return config_.update_bytes / sizeof(float); }
+  std::string name(schedule::Rank rank) const { return testbed_.network().islands[rank].id; }
+
+  const RunConfig& config_;
+  InprocTestbed& testbed_;
+  Driver& driver_;
+};
+
+}  // namespace tombolo::testbed
