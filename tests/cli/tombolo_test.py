@@ -273,6 +273,31 @@ class Evaluate(Command):
         self.assertEqual(len(json.loads(path.read_text())["rounds"]), 1)
 
 
+class OptimizeReport(Command):
+    def optimize(self, report, *options):
+        return tombolo("schedule", "optimize", self.topology, "--profile", "p", "--bytes", "1G", "--max-rounds", "2",
+                       "--time-limit", "0.2", "--out", self.folder / "out.yaml", "--report", report,
+                       "--json", self.folder / "out.json", *options)
+
+    def test_the_page_has_what_the_json_has_and_loads_nothing(self):
+        page = self.folder / "page.html"
+        result = self.optimize(page, "--seed", "7")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = json.loads((self.folder / "out.json").read_text())
+        text = page.read_text()
+        self.assertIn(f"{report['disagreement_s']:.6f} s", text)
+        self.assertIn(f"--max-rounds 2 --seed 7 --time-limit 0.2 --out {self.folder}/out.yaml --report {page}", text)
+        for section in ("map", "cycle", "loads", "by-rounds", "compare", "variants", "facts"):
+            self.assertIn(f'<section id="{section}">', text)
+        for outside in ("src=", "url(http", "@import", 'href="http'):
+            self.assertNotIn(outside, text)
+
+    def test_a_page_that_cannot_be_written(self):
+        result = self.optimize(self.folder / "nowhere" / "page.html")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("nowhere", result.stderr.splitlines()[-1])
+
+
 class Compare(Command):
     def test_every_row_is_there(self):
         result = tombolo("schedule", "compare", self.topology, "--profile", "p", "--bytes", "10M", "--time-limit", "0.5",

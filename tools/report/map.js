@@ -8,10 +8,13 @@
   const COLOURS = 8;        // Classes c0 to c7 of the style.
   const LANE_PX = 3.6;      // Distance between the lines of two cliques on one link.
   const SECONDS_A_ROUND = 1.2;
+  const THIN_PX = 1.5;      // A clique's line on a link that it hardly loads, and
+  const LOADED_PX = 7.5;    // what is added where it takes all of it.
   const slider = stepper.querySelector("input");
   const play = stepper.querySelector("[data-play]");
   let current = 0;
   let timer = null;
+  let chosen = null;        // The clique that is picked out, by index in the round.
 
   function svg(name, attributes) {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -34,65 +37,108 @@
     return d;
   }
 
-  // For each link the cliques that use it, so that they lie side by side.
-  function usersOfLinks(cliques) {
+  // For each link the cliques that use it, so that they lie side by side: [colour, width] each.
+  function usersOfLinks(round) {
     const users = new Map();
-    cliques.forEach((clique, colour) => {
-      for (const link of data.cliques[clique].links) {
-        if (!users.has(link)) users.set(link, []);
-        users.get(link).push(colour);
-      }
-    });
+    const add = (link, colour, width) => {
+      if (!users.has(link)) users.set(link, []);
+      users.get(link).push([colour, width]);
+    };
+    if (round.uses) {
+      for (const [colour, link, share] of round.uses) add(link, colour, THIN_PX + LOADED_PX * Math.min(1, share));
+    } else {
+      round.cliques.forEach((clique, colour) => data.cliques[clique].links.forEach((link) => add(link, colour, 3)));
+    }
     return users;
   }
 
-  function drawLinks(cliques) {
-    const users = usersOfLinks(cliques);
+  // What draws on every view that shows the link; make(line) gives an element.
+  function onViews(links, make) {
     data.views.forEach((lines, number) => {
       const group = section.querySelector(`[data-view="${number}"] .cliques`);
-      group.replaceChildren();
-      for (const [link, colours] of users) {
-        colours.forEach((colour, lane) => {
-          for (const line of lines[link] || []) {
-            const by = (lane - (colours.length - 1) / 2) * LANE_PX;
-            group.append(svg("path", { "class": `clique c${colour % COLOURS}`, d: shifted(line, by) }));
-          }
-        });
-      }
+      for (const link of links) for (const line of lines[link] || []) group.append(...make(link, line));
+    });
+  }
+
+  function drawLinks(round) {
+    for (const group of section.querySelectorAll("[data-view] .cliques")) group.replaceChildren();
+    const users = usersOfLinks(round);
+    onViews([...users.keys()], (link, line) => {
+      const lanes = users.get(link);
+      const total = lanes.reduce((sum, [, width]) => sum + Math.max(width, LANE_PX - 1) + 1, -1);
+      let left = -total / 2;
+      return lanes.map(([colour, width]) => {
+        const room = Math.max(width, LANE_PX - 1);
+        const by = left + room / 2;
+        left += room + 1;
+        const faint = chosen !== null && chosen !== colour ? " faint" : "";
+        return svg("path", { "class": `clique c${colour % COLOURS}${faint}`, "stroke-width": width.toFixed(1), d: shifted(line, by) });
+      });
     });
   }
 
   function drawSites(cliques) {
     const colourOf = new Map();
     cliques.forEach((clique, colour) => {
-      for (const site of data.cliques[clique].sites) if (!colourOf.has(site)) colourOf.set(site, colour % COLOURS);
+      for (const site of data.cliques[clique].sites) if (!colourOf.has(site)) colourOf.set(site, colour);
     });
     for (const dot of section.querySelectorAll("circle.site")) {
       const colour = colourOf.get(Number(dot.dataset.site));
-      dot.setAttribute("class", colour === undefined ? "site resting" : `site c${colour}`);
+      const faint = chosen !== null && colour !== chosen ? " faint" : "";
+      dot.setAttribute("class", (colour === undefined ? "site resting" : `site c${colour % COLOURS}`) + faint);
     }
   }
 
   function drawChips(cliques) {
     const chips = cliques.map((clique, colour) => {
-      const chip = document.createElement("span");
+      const chip = document.createElement("button");
+      chip.type = "button";
       chip.className = `chip c${colour % COLOURS}`;
       chip.textContent = data.cliques[clique].members.join(" ");
+      chip.setAttribute("aria-pressed", String(chosen === colour));
+      chip.addEventListener("click", () => {
+        chosen = chosen === colour ? null : colour;
+        show(current, true);
+        stepper.querySelectorAll(".chip")[colour].focus();
+      });
       return chip;
     });
     stepper.querySelector(".chips").replaceChildren(...chips);
   }
 
-  function show(index) {
+  // The tree of a site over the cliques' lines.
+  function drawTree(site) {
+    for (const path of section.querySelectorAll(".tree")) path.remove();
+    const trees = data.rounds[current].trees;
+    if (site === null || !trees || !trees[site]) return;
+    onViews(trees[site], (link, line) => [svg("path", { "class": "tree", d: shifted(line, 0) })]);
+  }
+
+  // Tooltips of links and sites, with what the round adds to them.
+  function addNotes(round) {
+    for (const [selector, key, notes] of [["path.target", "link", round.link_notes], ["circle.site", "site", round.site_notes]]) {
+      if (!notes) continue;
+      for (const element of section.querySelectorAll(selector)) {
+        if (element.dataset.plain === undefined) element.dataset.plain = element.dataset.tip;
+        const note = notes[element.dataset[key]];
+        element.dataset.tip = element.dataset.plain + (note ? "\n" + note : "");
+        if (key === "site") element.setAttribute("aria-label", element.dataset.tip.replaceAll("\n", ", "));
+      }
+    }
+  }
+
+  function show(index, keepChosen = false) {
     const count = data.rounds.length;
+    if (!keepChosen) chosen = null;
     current = (index + count) % count;
     const round = data.rounds[current];
     slider.value = current;
     stepper.querySelector(".round").textContent = `Round ${round.number}`;
     stepper.querySelector(".times").textContent = round.times;
-    drawLinks(round.cliques);
+    drawLinks(round);
     drawSites(round.cliques);
     drawChips(round.cliques);
+    addNotes(round);
   }
 
   function togglePlay() {
@@ -115,5 +161,14 @@
     else if (event.key === "ArrowRight") show(current + 1);
     else if (event.key === "p") togglePlay();
   });
+  for (const dot of section.querySelectorAll("circle.site")) {
+    const site = dot.dataset.site;
+    if (data.rounds.some((round) => round.trees && round.trees[site])) {
+      dot.setAttribute("tabindex", "0");
+      dot.setAttribute("role", "img");
+    }
+    for (const event of ["pointerenter", "focus"]) dot.addEventListener(event, () => drawTree(site));
+    for (const event of ["pointerleave", "blur"]) dot.addEventListener(event, () => drawTree(null));
+  }
   show(0);
 })();

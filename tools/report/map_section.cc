@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "tools/report/assets.h"
+#include "tools/report/circle_map.h"
 #include "tools/report/cliques.h"
+#include "tools/report/drawing.h"
 #include "tools/report/geometry.h"
 #include "tools/report/labels.h"
 #include "tools/report/text.h"
@@ -52,22 +54,6 @@ Scene make_scene(const RunSummary& summary) {
   return scene;
 }
 
-std::string path_data(const std::vector<Point>& points, bool closed) {
-  std::string data;
-  for (const Point& p : points)
-    data += (data.empty() ? "M" : "L") + format_coordinate(p.x) + " " + format_coordinate(p.y);
-  return closed ? data + "Z" : data;
-}
-
-std::string draw_outlines(const View& view) {
-  std::string land;
-  std::string water;
-  for (const Outline& outline : world_outlines())
-    for (const std::vector<Point>& ring : project(outline.points, view))
-      (outline.surface == Surface::kLand ? land : water) += path_data(ring, true);
-  return fmt::format("<path class=\"land\" d=\"{}\"/>\n<path class=\"sea\" d=\"{}\"/>\n", land, water);
-}
-
 /// Line widths by capacity, on a logarithmic scale from the least to the most that occurs.
 class Thickness {
  public:
@@ -101,20 +87,6 @@ class Thickness {
   std::set<double> rates_;
 };
 
-std::string link_tip(const RunSummary& summary, const TopologyLink& link) {
-  std::string tip = summary.sites[link.a].id + " \xe2\x80\x93 " + summary.sites[link.b].id;
-  if (link.rtt_ms) tip += "\nRTT " + format_fixed(link.rtt_ms, 3) + " ms";
-  if (link.rate_bps) tip += "\n" + format_rate(link.rate_bps);
-  return tip;
-}
-
-std::string site_tip(const SummarySite& site) {
-  std::string tip = site.city.empty() ? site.id : site.id + ", " + site.city;
-  if (site.islands.size() != 1 || site.islands.front() != site.id)
-    tip += "\n" + shorten(fmt::format("islands: {}", fmt::join(site.islands, ", ")), 200);
-  return tip + fmt::format("\n{:.2f}\u00b0, {:.2f}\u00b0", *site.lat_deg, *site.lon_deg);
-}
-
 /// The links as thin lines, an empty group where the script draws the cliques, and broad invisible lines that
 /// are easy to point at.
 std::string draw_links(const RunSummary& summary, const Scene& scene, const View& view,
@@ -128,8 +100,8 @@ std::string draw_links(const RunSummary& summary, const Scene& scene, const View
     if (data.empty()) continue;
     lines += fmt::format("<path class=\"link\" stroke-width=\"{}\" d=\"{}\"/>\n",
                          format_coordinate(thickness.px(link.rate_bps)), data);
-    targets += fmt::format("<path class=\"target\" data-tip=\"{}\" d=\"{}\"/>\n",
-                           escape_html(link_tip(summary, link)), data);
+    targets += fmt::format("<path class=\"target\" data-link=\"{}\" data-tip=\"{}\" d=\"{}\"/>\n",
+                           scene.links[i], escape_html(link_tip(summary, link)), data);
   }
   return lines + "<g class=\"cliques\"></g>\n" + targets;
 }
@@ -219,8 +191,31 @@ std::string draw_callout(const Inset& inset) {
       format_coordinate(end.x), format_coordinate(end.y));
 }
 
-/// What the script needs to colour the cliques: the cliques of each round, and each link's line in each view.
-nlohmann::json make_data(const RunSummary& summary, const Scene& scene, const std::vector<View>& views) {
+/// A round's times for people, as far as there are any.
+std::string times_text(const SummaryRound& round) {
+  std::string times = "predicted " + format_fixed(round.predicted_s, 3) + " s, measured " +
+                      format_fixed(round.measured_s, 3) + " s";
+  if (const auto ratio = round.ratio()) times += ", ratio " + format_fixed(ratio, 2);
+  if (round.exact) times += *round.exact ? ", exact" : ", NOT EXACT";
+  return times;
+}
+
+nlohmann::json detail_data(const MapDetail& detail) {
+  nlohmann::json data{{"uses", nlohmann::json::array()},
+                      {"trees", nlohmann::json::object()},
+                      {"link_notes", nlohmann::json::object()},
+                      {"site_notes", nlohmann::json::object()}};
+  for (const MapUse& use : detail.uses)
+    data["uses"].push_back({use.clique, use.link, std::round(use.share * 1e4) / 1e4});
+  for (const MapTree& tree : detail.trees) data["trees"][std::to_string(tree.site)] = tree.links;
+  for (const auto& [link, note] : detail.link_notes) data["link_notes"][std::to_string(link)] = note;
+  for (const auto& [site, note] : detail.site_notes) data["site_notes"][std::to_string(site)] = note;
+  return data;
+}
+
+/// What the script needs to colour the cliques: the cliques of each round. The caller adds each link's line
+/// in each view.
+nlohmann::json make_data(const RunSummary& summary, std::span<const MapDetail> details) {
   const DrawnRounds drawn = draw_rounds(summary);
   nlohmann::json data{{"cliques", nlohmann::json::array()},
                       {"rounds", nlohmann::json::array()},
@@ -230,32 +225,31 @@ nlohmann::json make_data(const RunSummary& summary, const Scene& scene, const st
         {{"members", clique.members}, {"sites", clique.sites}, {"links", clique.links}});
   for (std::size_t i = 0; i < summary.rounds.size(); ++i) {
     const SummaryRound& round = summary.rounds[i];
-    std::string times = "predicted " + format_fixed(round.predicted_s, 3) + " s, measured " +
-                        format_fixed(round.measured_s, 3) + " s";
-    if (const auto ratio = round.ratio()) times += ", ratio " + format_fixed(ratio, 2);
-    if (round.exact) times += *round.exact ? ", exact" : ", NOT EXACT";
-    data["rounds"].push_back(
-        {{"number", round.round}, {"cliques", drawn.rounds[i]}, {"times", std::move(times)}});
-  }
-  for (const View& view : views) {
-    // By the link's index in the topology; a link has several lines where it leaves the map and comes in
-    // again.
-    nlohmann::json lines = nlohmann::json::object();
-    for (std::size_t i = 0; i < scene.links.size(); ++i) {
-      nlohmann::json copies = nlohmann::json::array();
-      for (const std::vector<Point>& copy : project(scene.lines[i], view)) {
-        nlohmann::json numbers = nlohmann::json::array();
-        for (const Point& p : copy) {
-          numbers.push_back(std::round(p.x * 10) / 10);
-          numbers.push_back(std::round(p.y * 10) / 10);
-        }
-        copies.push_back(std::move(numbers));
-      }
-      if (!copies.empty()) lines[std::to_string(scene.links[i])] = std::move(copies);
-    }
-    data["views"].push_back(std::move(lines));
+    nlohmann::json entry = i < details.size() ? detail_data(details[i]) : nlohmann::json::object();
+    entry["number"] = round.round;
+    entry["cliques"] = drawn.rounds[i];
+    entry["times"] = i < details.size() ? details[i].note : times_text(round);
+    data["rounds"].push_back(std::move(entry));
   }
   return data;
+}
+
+/// By the link's index in the topology; a link has several lines where it leaves the map and comes in again.
+nlohmann::json line_data(const Scene& scene, const View& view) {
+  nlohmann::json lines = nlohmann::json::object();
+  for (std::size_t i = 0; i < scene.links.size(); ++i) {
+    nlohmann::json copies = nlohmann::json::array();
+    for (const std::vector<Point>& copy : project(scene.lines[i], view)) {
+      nlohmann::json numbers = nlohmann::json::array();
+      for (const Point& p : copy) {
+        numbers.push_back(std::round(p.x * 10) / 10);
+        numbers.push_back(std::round(p.y * 10) / 10);
+      }
+      copies.push_back(std::move(numbers));
+    }
+    if (!copies.empty()) lines[std::to_string(scene.links[i])] = std::move(copies);
+  }
+  return lines;
 }
 
 std::string controls(std::size_t rounds) {
@@ -273,11 +267,43 @@ std::string controls(std::size_t rounds) {
       rounds - 1, rounds == 1 ? " hidden" : "");
 }
 
+/// The widths of the cliques' lines; map.js draws them by the same rule.
+std::string load_legend(bool with_loads) {
+  if (!with_loads) return {};
+  std::string html;
+  for (const int percent : {10, 50, 100})
+    html += fmt::format(
+        "<span><svg width=\"34\" height=\"12\" aria-hidden=\"true\"><line class=\"load\" x1=\"2\" y1=\"6\" "
+        "x2=\"32\" "
+        "y2=\"6\" stroke-width=\"{}\"/></svg>{} % of a link</span>",
+        format_coordinate(1.5 + 0.075 * percent), percent);
+  return html + "<span>a site under the pointer shows its tree, a clique's name picks it out</span>";
+}
+
+std::string frame_map(std::size_t rounds, double width_px, double height_px, const std::string& drawing,
+                      const std::string& legend) {
+  return fmt::format(
+      "{}<div class=\"frame-map\"><svg class=\"map\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Map of "
+      "the "
+      "sites and links\">\n{}</svg></div>\n"
+      "<p class=\"legend\">{}<span class=\"hint\">point at a link or site for its figures</span></p>\n",
+      controls(rounds), format_coordinate(width_px), format_coordinate(height_px), drawing, legend);
+}
+
 }  // namespace
 
-Section map_section(const RunSummary& summary) {
+Section map_section(const RunSummary& summary, std::span<const MapDetail> details) {
   Section section{.id = "map", .title = "Map", .body = {}};
   const Scene scene = make_scene(summary);
+  if (!details.empty() && scene.sites.size() < summary.sites.size()) {
+    const DrawnMap circle = circle_map(summary);
+    section.body = frame_map(summary.rounds.size(), circle.width_px, circle.height_px, circle.drawing,
+                             load_legend(!details.empty()));
+    section.data = make_data(summary, details);
+    section.data["views"].push_back(circle.lines);
+    section.script = assets::map_js();
+    return section;
+  }
   if (scene.sites.empty()) {
     section.body =
         paragraph("The summary of this run has no sites with latitude and longitude, so there is no map.");
@@ -297,18 +323,15 @@ Section map_section(const RunSummary& summary) {
   std::string drawing = draw_view(summary, scene, views.front(), 0, parts, thickness) + callouts;
   for (std::size_t i = 1; i < views.size(); ++i)
     drawing += draw_view(summary, scene, views[i], i, {}, thickness);
-  section.body = fmt::format(
-      "{}<svg class=\"map\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Map of the sites and "
-      "links\">\n{}</svg>\n"
-      "<p class=\"legend\">{}<span class=\"hint\">point at a link or site for its figures</span></p>\n",
-      controls(summary.rounds.size()), format_coordinate(kMapWidthPx),
-      format_coordinate(views.front().frame.height), drawing, thickness.legend());
+  section.body = frame_map(summary.rounds.size(), kMapWidthPx, views.front().frame.height, drawing,
+                           thickness.legend() + load_legend(!details.empty()));
   std::string missing;
   for (const SummarySite& site : summary.sites)
     if (!site.lat_deg) missing += (missing.empty() ? "" : ", ") + site.id;
   if (!missing.empty())
     section.body += paragraph("Not on the map, for want of coordinates: " + missing + ".");
-  section.data = make_data(summary, scene, views);
+  section.data = make_data(summary, details);
+  for (const View& view : views) section.data["views"].push_back(line_data(scene, view));
   section.script = assets::map_js();
   return section;
 }

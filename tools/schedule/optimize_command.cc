@@ -11,9 +11,13 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "schedule/bounds.h"
 #include "schedule/schedule_file.h"
 #include "tools/cli.h"
+#include "tools/schedule/network_options.h"
+#include "tools/schedule/optimize_page.h"
 #include "tools/schedule/optimize_solution.h"
+#include "tools/schedule/optimize_studies.h"
 
 namespace tombolo::tools {
 namespace {
@@ -95,6 +99,69 @@ Status write_whole(const std::string& text, const std::string& path) {
   return failure("write");
 }
 
+/// A word as a shell wants it.
+std::string quoted(const std::string& word) {
+  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+/// The command line that gives the same schedule and page.
+std::string command_line(const OptimizeArguments& arguments) {
+  std::string line = fmt::format(
+      "tombolo schedule optimize {} --profile {} --bytes {} --multicast {} --aggregation {} --family {}",
+      quoted(arguments.network.topology), quoted(arguments.network.profile), quoted(arguments.network.bytes),
+      arguments.network.multicast ? "on" : "off", arguments.network.aggregation, arguments.network.family);
+  if (arguments.max_rounds != 0) line += fmt::format(" --max-rounds {}", arguments.max_rounds);
+  line += fmt::format(" --effort {} --seed {}", arguments.effort, arguments.seed);
+  if (arguments.time_limit_s != 0) line += fmt::format(" --time-limit {}", arguments.time_limit_s);
+  if (!arguments.uncertainty.empty()) line += fmt::format(" --uncertainty {}", arguments.uncertainty);
+  if (arguments.robust) line += " --robust";
+  if (!arguments.from.empty()) line += fmt::format(" --from {}", quoted(arguments.from));
+  for (const std::string& site : arguments.lost_sites) line += fmt::format(" --lost-site {}", quoted(site));
+  for (const std::string& link : arguments.lost_links) line += fmt::format(" --lost-link {}", quoted(link));
+  return line + fmt::format(" --out {} --report {}", quoted(arguments.out), quoted(arguments.report));
+}
+
+/// What the page shows of the schedule, as the optimizer would have told it.
+schedule::Optimized as_optimized(const Solution& solution) {
+  const ScheduleScore& score = solution.score;
+  return {.schedule = score.schedule,
+          .times = score.times,
+          .cycle_s = score.cycle_s,
+          .mixing = score.mixing,
+          .bound_s = score.bound_s,
+          .gap = schedule::optimality_gap(score.mixing.disagreement_s, score.bound_s),
+          .certified = score.certified,
+          .two_rounds_s = solution.two_rounds_s,
+          .stopped = solution.stopped,
+          .solve_s = score.solve_s};
+}
+
+Status write_page(const OptimizeArguments& arguments, const Solution& solution) {
+  const schedule::Optimized best = as_optimized(solution);
+  const auto topology = schedule::load_topology(arguments.network.topology);
+  if (!topology) return topology.error();
+  const schedule::Problem problem(solution.input.network, solution.input.capabilities,
+                                  static_cast<double>(solution.input.update_bytes));
+  StudyOptions options;
+  options.seed = arguments.seed;
+  if (arguments.max_rounds != 0) options.max_rounds = arguments.max_rounds;
+  options.progress = [](std::string_view text) { fmt::print(stderr, "{}\n", text); };
+  const auto studies = make_studies(problem, best, options);
+  if (!studies) return Error(studies.error()).within("--report");
+  const OptimizePage page{*topology,
+                          problem,
+                          solution.best,
+                          *studies,
+                          describe_network(arguments.network, solution.input),
+                          command_line(arguments),
+                          arguments.seed};
+  return optimize_page(page).write(arguments.report);
+}
+
 int run_optimize(const OptimizeArguments& arguments) {
   const Result<Solution> solution = solve(arguments, MonotonicClock(), tell);
   if (!solution) return report_error(solution.error());
@@ -104,6 +171,8 @@ int run_optimize(const OptimizeArguments& arguments) {
       score_notes(solution->score, input, describe_network(arguments.network, input)));
   if (const Status written = write_whole(file, arguments.out); !written) return report_error(written.error());
   if (prints_tables(arguments.json)) print_table(arguments, *solution);
+  if (!arguments.report.empty())
+    if (const Status page = write_page(arguments, *solution); !page) return report_error(page.error());
   const Status written = write_report(make_report(arguments, *solution), arguments.json);
   return written ? kExitOk : report_error(written.error());
 }

@@ -77,6 +77,8 @@ void add_optimize_options(CLI::App& command, OptimizeArguments& arguments) {
       ->type_name("SITE");
   command.add_option("--lost-link", arguments.lost_links, "The same for a link")->type_name("A-B");
   command.add_option("--out", arguments.out, "Schedule file to write")->required()->type_name("FILE");
+  command.add_option("--report", arguments.report, "Page to look at: maps, times, loads, comparison")
+      ->type_name("FILE");
   add_json(command, arguments.json);
 }
 

@@ -26,6 +26,7 @@ struct OptimizeArguments {
   std::vector<std::string> lost_sites;
   std::vector<std::string> lost_links;
   std::string out;
+  std::string report;  ///< A page to look at; empty: none.
   std::string json;
 };
 
