@@ -17,9 +17,6 @@ namespace tombolo::schedule {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// To which share D is computed.
-constexpr double kPrecision = 1e-12;
-
 /// Changes that the schedule goes through one at a time; beyond, it is a new schedule.
 constexpr int kMaxSteps = 8;
 /// Of D, as a share of it: when iterating stops.
