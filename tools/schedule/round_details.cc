@@ -111,8 +111,8 @@ class RoundPicture {
     report::MapDetail detail;
     detail.note = fmt::format("{:.3f} s", time_.seconds);
     if (!time_.bottleneck.empty())
-      detail.note +=
-          fmt::format(", bottleneck {}: {:.4g} updates", time_.bottleneck, time_.bottleneck_updates);
+      detail.note += fmt::format(", bottleneck {}: {:.4g} update{}", time_.bottleneck,
+                                 time_.bottleneck_updates, time_.bottleneck_updates == 1 ? "" : "s");
     std::map<std::size_t, Links> trees;
     for (std::size_t c = 0; c < loads_.size(); ++c) {
       std::map<std::size_t, double> fuller;  // By link, of its two directions.
