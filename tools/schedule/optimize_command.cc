@@ -154,7 +154,7 @@ Status write_page(const OptimizeArguments& arguments, const Solution& solution) 
   if (!studies) return Error(studies.error()).within("--report");
   const OptimizePage page{*topology,
                           problem,
-                          solution.best,
+                          best,
                           *studies,
                           describe_network(arguments.network, solution.input),
                           command_line(arguments),

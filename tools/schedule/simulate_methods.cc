@@ -74,9 +74,9 @@ Status Maker::add_outer(const std::string& name) {
 
 Status Maker::add_baselines(bool ring, bool matcha) {
   if (!ring && !matcha) return ok_status();
-  const schedule::baselines::Problem problem{network_,      routes_,        capabilities_,
+  const schedule::baselines::Setting setting{network_,      routes_,        capabilities_,
                                              update_bytes_, choice_.step_s, choice_.seed};
-  const auto scene = schedule::baselines::Scene::make(problem);
+  const auto scene = schedule::baselines::Scene::make(setting);
   if (!scene) return scene.error();
   if (ring) methods.push_back(ring_method(*scene));
   if (matcha) methods.push_back(matcha_method(*scene));
