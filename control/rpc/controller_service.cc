@@ -110,7 +110,7 @@ Status ControllerService::Impl::start() {
   if (!stored) return std::move(stored).error();
   if (Status same = check_topology(*stored, config_.network); !same) return same;
   // A schedule that cannot be run is named now, not when the last edge has dialled.
-  auto nominal = resume_order(stored->order, config_.nominal, config_.network.islands);
+  auto nominal = resume_order(stored->order, config_.nominal, config_.network);
   if (!nominal) return std::move(nominal).error();
   if (auto plan = make_wanted_plan(config_.network, *nominal, {}, 1); !plan) return std::move(plan).error();
   if (!stored->order.empty() && nominal->order.empty())
@@ -233,7 +233,7 @@ void ControllerService::Impl::take_orders(Nanoseconds now_ns) {
   for (Waiting& waiting : orders) {
     auto nominal =
         fenced_ ? Result<Nominal>(Error{ErrorCode::kUnavailable, "a newer controller rules"})
-                : apply_order(keeper_->nominal(), waiting.order, config_.nominal, config_.network.islands);
+                : apply_order(keeper_->nominal(), waiting.order, config_.nominal, config_.network);
     if (!nominal) {
       waiting.answer.set_value(std::move(nominal).error());
       continue;

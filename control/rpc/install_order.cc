@@ -14,7 +14,11 @@ namespace {
 std::string text_of(const Nominal& nominal) {
   std::string text = fmt::format("multicast {} edge_aggregation {}", nominal.options.multicast,
                                  nominal.options.edge_aggregation);
-  for (const schedule::Round& round : nominal.schedule.rounds) text += fmt::format(" {}", round.cliques);
+  for (const schedule::Round& round : nominal.schedule.rounds) {
+    text += fmt::format(" {}", round.cliques);
+    for (const auto& mode : round.modes)
+      text += mode ? fmt::format(" {} {}", schedule::mode_name(mode->mode), mode->root) : " any";
+  }
   return text;
 }
 
@@ -26,13 +30,13 @@ Result<v1::StoredOrder> parse_stored(std::string_view stored) {
 }
 
 /// Any other name would be a file of this machine, which an operator elsewhere does not mean.
-Result<schedule::Schedule> schedule_of(const InstallOrder& order,
-                                       const std::vector<schedule::Island>& islands) {
-  if (!order.schedule_yaml.empty()) return schedule::parse_schedule(order.schedule_yaml, "schedule", islands);
+Result<schedule::Schedule> schedule_of(const InstallOrder& order, const schedule::Network& network) {
+  if (!order.schedule_yaml.empty())
+    return schedule::parse_schedule(order.schedule_yaml, "schedule", network.islands, network.site_names);
   if (order.schedule_name != "full" && order.schedule_name != "grid")
     return invalid_input(fmt::format("schedule '{}': must be full or grid, or the text of a schedule file",
                                      order.schedule_name));
-  return schedule::load_schedule(order.schedule_name, islands);
+  return schedule::load_schedule(order.schedule_name, network.islands);
 }
 
 bool names_schedule(const InstallOrder& order) {
@@ -72,12 +76,12 @@ InstallOrder read_order(const v1::InstallRequest& request) {
 }
 
 Result<Nominal> apply_order(const Nominal& nominal, const InstallOrder& order, const Nominal& configured,
-                            const std::vector<schedule::Island>& islands) {
+                            const schedule::Network& network) {
   auto earlier = parse_stored(nominal.order);
   if (!earlier) return std::move(earlier).error();
   Nominal result = nominal;
   if (names_schedule(order)) {
-    auto schedule = schedule_of(order, islands);
+    auto schedule = schedule_of(order, network);
     if (!schedule) return std::move(schedule).error();
     result.schedule = std::move(schedule).value();
   }
@@ -92,12 +96,12 @@ Result<Nominal> apply_order(const Nominal& nominal, const InstallOrder& order, c
 }
 
 Result<Nominal> resume_order(std::string_view stored, const Nominal& configured,
-                             const std::vector<schedule::Island>& islands) {
+                             const schedule::Network& network) {
   if (stored.empty()) return configured;
   auto message = parse_stored(stored);
   if (!message) return std::move(message).error();
   if (message->configured() != text_of(configured)) return configured;
-  auto nominal = apply_order(configured, read_order(message->order()), configured, islands);
+  auto nominal = apply_order(configured, read_order(message->order()), configured, network);
   if (!nominal) return std::move(nominal).error().within("stored order");
   return nominal;
 }

@@ -29,12 +29,12 @@ InstallOrder read_order(const v1::InstallRequest& request);
 /// `nominal` with what the order asks for instead. Its `order` is the two of them as one, in stored form.
 /// Errors: kInvalidInput for a schedule that is none, or for an `order` of `nominal` that is none.
 Result<Nominal> apply_order(const Nominal& nominal, const InstallOrder& order, const Nominal& configured,
-                            const std::vector<schedule::Island>& islands);
+                            const schedule::Network& network);
 
 /// What a restarted controller wants: `configured` with the stored order applied; or `configured` alone when
 /// there is no order, or when the configuration has asked for something else since: then it is the newer
 /// word. Any bytes may be given. Errors: kInvalidInput, "stored order: what is wrong".
 Result<Nominal> resume_order(std::string_view stored, const Nominal& configured,
-                             const std::vector<schedule::Island>& islands);
+                             const schedule::Network& network);
 
 }  // namespace tombolo::control

@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (const auto network = pair_of_sites(); !state->order.empty()) {
     const auto nominal =
-        control::resume_order(state->order, {*schedule::full_schedule(network.islands), {}}, network.islands);
+        control::resume_order(state->order, {*schedule::full_schedule(network.islands), {}}, network);
     if (!nominal.ok()) CHECK(nominal.error().message.starts_with("stored order: "));
   }
   if (snapshot->plan) CHECK(schedule::check_plan(*snapshot->plan).ok());
@@ -62,7 +62,7 @@ std::vector<std::string> tombolo::fuzz::seed_inputs() {
                                              .schedule_yaml = "rounds: [[[A, B]]]",
                                              .multicast = false,
                                              .edge_aggregation = {}},
-                                            nominal, network.islands);
+                                            nominal, network);
   CHECK(ordered.ok());
   auto plan = schedule::compile(network, nominal.schedule,
                                 {.job = 1,
