@@ -102,7 +102,8 @@ TEST(Optimize, ManyIslands) {
 }
 
 TEST(Optimize, RefusesMoreIslandsThanItCanServe) {
-  const Network network = random_network(1, kMaxOptimizedIslands + 1);
+  Network network = shipped_network("three-site.yaml", "even");
+  network.islands.resize(kMaxOptimizedIslands + 1);  // All of them at the first site.
   EXPECT_EQ(optimize(Problem(network, {}, 1e9), {}, VirtualClock()).error().code, ErrorCode::kNotSupported);
 }
 
