@@ -159,8 +159,8 @@ class Command(unittest.TestCase):
 
 class Basics(Command):
     def test_help_and_version(self):
-        for command in ([], ["schedule"], ["schedule", "evaluate"], ["testbed"], ["testbed", "run"], ["testbed", "up"],
-                        ["check"], ["install"], ["status"], ["report"]):
+        for command in ([], ["schedule"], ["schedule", "evaluate"], ["schedule", "optimize"], ["testbed"],
+                        ["testbed", "run"], ["testbed", "up"], ["check"], ["install"], ["status"], ["report"]):
             result = tombolo(*command, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""), command)
             self.assertIn("Usage", result.stdout)
@@ -193,6 +193,39 @@ class Basics(Command):
         self.assertEqual(result.stdout, "")
 
 
+class Optimizable(Command):
+    """What `schedule optimize` makes of networks that are odd rather than wrong."""
+
+    def optimize(self, topology, *options):
+        return tombolo("schedule", "optimize", topology, "--profile", "p", "--bytes", "1G", "--effort", "0.001",
+                       "--out", self.folder / "out.yaml", *options)
+
+    def crowd(self, islands):
+        lines = "".join(f"  - {{id: I{i}, site: {'ABC'[i % 3]}}}\n" for i in range(islands))
+        return self.write(f"crowd-{islands}.yaml", TOPOLOGY.replace("profiles:", "islands:\n" + lines + "profiles:"))
+
+    def test_one_island(self):
+        self.assertIn("two islands", self.expect_one_error(self.optimize(self.crowd(1)), "one island"))
+
+    def test_nothing_to_send(self):
+        result = tombolo("schedule", "optimize", self.topology, "--profile", "p", "--bytes", "0", "--out", "x.yaml")
+        self.assertIn("0 bytes", self.expect_one_error(result, "M = 0"))
+
+    def test_a_site_without_access(self):
+        text = TOPOLOGY.replace("egress_gbps: 10, ingress_gbps: 10", "access_gbps_by_site: {A: 10, B: 10}")
+        self.assertIn("profiles.p", self.expect_one_error(self.optimize(self.write("access.yaml", text)), "access"))
+
+    def test_many_islands(self):
+        result = self.optimize(self.crowd(100), "--json", "-")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = json.loads(result.stdout)
+        self.assertGreaterEqual(report["disagreement_s"], report["bound_s"])
+        self.assertIsNone(report["r_iid_per_s"])
+
+    def test_too_many_islands(self):
+        self.assertIn("at most 1024", self.expect_one_error(self.optimize(self.crowd(1025)), "too many"))
+
+
 class BadFiles(Command):
     def expect_named(self, case, path, line, key, result):
         error = self.expect_one_error(result, case)
@@ -207,7 +240,9 @@ class BadFiles(Command):
                 self.assertIn(old, TOPOLOGY)
                 path = self.write(f"bad-{number}.yaml", TOPOLOGY.replace(old, new, 1))
                 for command in (["testbed", "run", path, "--profile", "p"],
-                                ["schedule", "evaluate", path, "--profile", "p", "--schedule", "full", "--bytes", "1M"]):
+                                ["schedule", "evaluate", path, "--profile", "p", "--schedule", "full", "--bytes", "1M"],
+                                ["schedule", "optimize", path, "--profile", "p", "--bytes", "1M",
+                                 "--out", self.folder / "none.yaml"]):
                     self.expect_named(case, path, line, key, tombolo(*command))
 
     def test_schedules(self):
@@ -270,6 +305,92 @@ class Evaluate(Command):
         self.assertEqual(result.returncode, 0)
         self.assertIn("disagreement", result.stdout)
         self.assertEqual(len(json.loads(path.read_text())["rounds"]), 1)
+
+
+class Optimize(Command):
+    def optimize(self, topology, *options):
+        return tombolo("schedule", "optimize", topology, *options)
+
+    def test_what_it_writes_runs(self):
+        out = self.folder / "optimized.yaml"
+        result = self.optimize(self.topology, "--profile", "p", "--bytes", "1G", "--effort", "0.1", "--out", out,
+                               "--json", "-")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        best = json.loads(result.stdout)
+        self.assertAlmostEqual(best["gap"], 1 - best["bound_s"] / best["disagreement_s"], places=12)
+        self.assertIn("mode: direct", out.read_text())
+        run = self.run_small("--schedule", out, "--rounds", len(best["rounds"]), "--json", "-")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        report = json.loads(run.stdout)
+        self.assertIs(report["exact"], True)
+        self.assertEqual([entry["cliques"] for entry in report["rounds"]],
+                         [entry["cliques"] for entry in best["rounds"]])
+        for entry, planned in zip(report["rounds"], best["rounds"]):
+            # The testbed's model counts headers, too: a few per cent of bytes.
+            self.assertGreater(entry["predicted_s"], planned["time_s"])
+            self.assertLess(entry["predicted_s"], 1.2 * planned["time_s"])
+
+    def nine_cities(self, *options):
+        out = self.folder / "nine.yaml"
+        result = self.optimize(CONFIGS / "topologies/nine-city.yaml", "--profile", "testnet10", "--bytes", "1G",
+                               "--out", out, "--json", "-", *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout), out
+
+    def test_after_a_loss(self):
+        for option, gone in ((("--lost-site", "BAR"), ["BAR"]), (("--lost-link", "LON-NYC"), [])):
+            with self.subTest(option):
+                report, out = self.nine_cities("--from", CONFIGS / "schedules/nine-city-grid.yaml", *option)
+                loss = report["after_loss"]
+                self.assertEqual(loss["lost_islands"], gone)
+                self.assertLessEqual(report["disagreement_s"], loss["unchanged_disagreement_s"] * (1 + 1e-9))
+                self.assertLessEqual(report["disagreement_s"], 1.05 * loss["fresh_disagreement_s"])
+                # Six cliques ran: no more than those can have gone, nor more have come than there are.
+                self.assertLessEqual(loss["changed_cliques"], max(6, loss["cliques"]))
+                text = out.read_text()
+                self.assertEqual("BAR" in text.split("rounds:")[1], not gone)
+                members = {name for entry in report["rounds"] for clique in entry["cliques"] for name in clique}
+                self.assertEqual(len(members), 9 - len(gone))
+
+    def test_uncertainty(self):
+        grid = ("--from", CONFIGS / "schedules/nine-city-grid.yaml", "--effort", "0.001", "--max-rounds", "2")
+        report, _ = self.nine_cities(*grid, "--uncertainty", "20%")
+        spread = report["uncertainty"]
+        self.assertEqual((spread["share"], spread["robust"]), (0.2, False))
+        self.assertLess(spread["p10_s"], spread["p50_s"])
+        self.assertLess(spread["p50_s"], spread["p90_s"])
+        self.assertLess(spread["p90_s"], spread["worst_decile_s"])
+        robust, _ = self.nine_cities(*grid, "--uncertainty", "0.2", "--robust")
+        self.assertIs(robust["uncertainty"]["robust"], True)
+        self.assertLessEqual(robust["uncertainty"]["worst_decile_s"], spread["worst_decile_s"])
+        # Nothing uncertain: every draw is the network itself.
+        certain, _ = self.nine_cities(*grid, "--uncertainty", "0%")
+        for name in ("p10_s", "p50_s", "p90_s", "worst_decile_s"):
+            self.assertAlmostEqual(certain["uncertainty"][name], certain["disagreement_s"], places=9)
+
+    def test_bad_wishes_are_named(self):
+        out = self.folder / "none.yaml"
+        running = ("--from", self.write("schedule.yaml", SCHEDULE))
+        for options, name in ((("--uncertainty", "120%"), "--uncertainty"), (("--uncertainty", "nan"), "--uncertainty"),
+                              (("--uncertainty", "-1%"), "--uncertainty"), (("--robust",), "--robust"),
+                              (("--lost-site", "B"), "--lost-site"), (("--lost-site", "X", *running), "--lost-site"),
+                              (("--lost-link", "A-C", *running), "--lost-link"),
+                              (("--lost-link", "A", *running), "--lost-link"),
+                              (("--from", self.folder / "missing.yaml"), "--from")):
+            with self.subTest(options):
+                result = self.optimize(self.topology, "--profile", "p", "--bytes", "1G", "--out", out, *options)
+                self.assertIn(name, self.expect_one_error(result, options))
+                self.assertFalse(out.exists())
+
+    def test_modes_that_edges_cannot_run_are_named(self):
+        # A tree is against the options already (sites aggregate nowhere but at edges), a shard only beyond the edges.
+        for mode, exit_code in (("sharded", 3), ("tree", 2)):
+            with self.subTest(mode):
+                text = SCHEDULE.replace("[[A, B]]", "[{members: [A, B], mode: " + mode + "}]")
+                result = self.run_small("--schedule", self.write("mode.yaml", text))
+                self.assertEqual(result.returncode, exit_code, result.stderr)
+                self.assertIn("mode " + mode, result.stderr)
+                self.assertEqual(result.stdout, "")
 
 
 class TestbedRun(Command):
