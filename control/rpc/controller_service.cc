@@ -231,9 +231,8 @@ void ControllerService::Impl::take_orders(Nanoseconds now_ns) {
     orders.swap(waiting_);
   }
   for (Waiting& waiting : orders) {
-    auto nominal =
-        fenced_ ? Result<Nominal>(Error{ErrorCode::kUnavailable, "a newer controller rules"})
-                : apply_order(keeper_->nominal(), waiting.order, config_.nominal, config_.network);
+    auto nominal = fenced_ ? Result<Nominal>(Error{ErrorCode::kUnavailable, "a newer controller rules"})
+                           : apply_order(keeper_->nominal(), waiting.order, config_.nominal, config_.network);
     if (!nominal) {
       waiting.answer.set_value(std::move(nominal).error());
       continue;
