@@ -212,7 +212,7 @@ Section compare_section(const OptimizePage& data) {
       "D in seconds, and how many times this schedule's: the same network and capabilities for all, each "
       "built as its "
       "paper says.");
-  if (!rows.empty() && rows.front()->disagreement_s < best_s)
+  if (!rows.empty() && rows.front()->disagreement_s < best_s * (1 - 1e-9))
     section.body += paragraph(
         fmt::format(
             "\u201c{}\u201d is ahead here: a longer search may find better cliques, or its messages that no "

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "schedule/optimize/bound.h"
+#include "schedule/bounds.h"
 #include "tests/unit/schedule/test_networks.h"
 #include "tests/unit/tools/report/html_reader.h"
 
@@ -23,8 +23,10 @@ schedule::Optimized full_clique(const schedule::Problem& problem) {
   best.cycle_s = best.times.front().seconds;
   const auto n = static_cast<double>(problem.islands());
   best.mixing.disagreement_s = 1.5 * best.cycle_s * (n - 1) / n;
-  best.bound_s = schedule::disagreement_bound_s(problem);
-  best.gap = best.mixing.disagreement_s / best.bound_s - 1;
+  best.bound_s = schedule::disagreement_bound(problem.network(), problem.routes(), problem.update_bytes(),
+                                              schedule::allows_any_mode(problem.capabilities()))
+                     ->seconds;
+  best.gap = schedule::optimality_gap(best.mixing.disagreement_s, best.bound_s);
   return best;
 }
 
