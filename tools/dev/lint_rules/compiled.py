@@ -87,7 +87,8 @@ def check_format(tree, cache):
 
 
 def check_headers(tree, cache):
-    """Each header compiles alone, with the flags of the nearest compiled source."""
+    """Each header compiles alone, with the flags of the nearest compiled source. One that a compiled source of its name
+    includes before anything else has done so in the build."""
     commands = Commands(tree, cache.build)
     if commands.is_empty():
         raise CannotRun(f"{cache.build}/compile_commands.json lists no source of {tree.root}")
@@ -106,7 +107,15 @@ def check_headers(tree, cache):
             return Finding(source.path, line, "header", "does not compile alone: " + (errors or ["?"])[0])
         return digest(version, *flags, *closure(tree, source)), check
 
-    yield from cache.check("header", [job(source) for source in tree.of_kind("cpp") if source.is_header])
+    yield from cache.check("header", [job(source) for source in tree.of_kind("cpp")
+                                      if source.is_header and not is_proven(source, tree, commands)])
+
+
+def is_proven(header, tree, commands):
+    """Whether the build compiles a source that begins with this header."""
+    own = tree.by_path.get(header.path.removesuffix(".h") + ".cc")
+    return (own is not None and own.path in commands.sources and own.includes != []
+            and own.includes[0][1] == header.path)
 
 
 def first_line_number(output, path):
@@ -135,6 +144,7 @@ class Commands:
 
     def __init__(self, tree, build):
         self.flags = {}  # Folder relative to the root: (flags, working folder).
+        self.sources = set()  # Paths of all that is compiled.
         self.compiler = "c++"
         for entry in json.loads((build / "compile_commands.json").read_text()):
             source = pathlib.Path(entry["directory"], entry["file"]).resolve()
@@ -143,6 +153,7 @@ class Commands:
                 # The compiler is the word before the first option: a compiler cache may stand before it.
                 first = next(place for place, word in enumerate(words) if word.startswith("-"))
                 self.compiler = words[first - 1]
+                self.sources.add(source.relative_to(tree.root).as_posix())
                 folder = source.parent.relative_to(tree.root).as_posix()
                 self.flags.setdefault(folder, (syntax_flags(words[first:]), entry["directory"]))
 

@@ -341,7 +341,8 @@ TEST_F(Cities, AnOrderOutlivesTheControllerUntilTheConfigurationChanges) {
   const auto loses = [&](std::vector<std::string> sites) {
     return until([&] {
       const ControllerStatus status = controller->status();
-      return status.dead_sites == sites && status.phase == "idle" && (!sites.empty() || all_run(status.epoch));
+      return status.dead_sites == sites && status.phase == "idle" &&
+             (!sites.empty() || all_run(status.epoch));
     });
   };
   kill_edge(kSeo);
