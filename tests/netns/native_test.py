@@ -86,6 +86,8 @@ class Native(case.Case):
         self.network.start_program(controller)
         status = self.wait_for_epoch(2, "with the new groups",
                                      lambda now: all(edge["running_epoch"] == now["epoch"] for edge in now["edges"]))
+        # What was on its way to the old group when the edge changed arrives during these rounds.
+        self.runner.wait_for(3)
         self.expect_frames_go_to(at_a, address, group(SECOND, 1))
         self.assertEqual(self.groups("C"), {("B", "edge"): group(SECOND, 3), ("C", "island"): None})
         self.runner.stop()
