@@ -7,17 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/tools/run_verb.h"
 #include "tools/cli.h"
 #include "tools/schedule/schedule_command.h"
 
 namespace tombolo::tools {
 namespace {
-
-struct Outcome {
-  int exit_code = -1;  ///< -1: the command line was refused.
-  std::string out;
-  std::string err;
-};
 
 /// Runs `tombolo schedule compare` on four islands of one site with 8 Gbit/s each way.
 Outcome compare(std::vector<std::string> arguments) {
@@ -26,20 +21,8 @@ Outcome compare(std::vector<std::string> arguments) {
       << "sites: [{id: A}]\nlinks: []\nislands:\n"
          "  - {id: I0, site: A}\n  - {id: I1, site: A}\n  - {id: I2, site: A}\n  - {id: I3, site: A}\n"
          "profiles: {p: {egress_gbps: 8, ingress_gbps: 8}}\n";
-  CLI::App app;
-  Outcome outcome;
-  add_schedule_command(app, outcome.exit_code);
   arguments.insert(arguments.begin(), {"schedule", "compare", path, "--profile", "p"});
-  std::reverse(arguments.begin(), arguments.end());  // As CLI11 takes a vector.
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  try {
-    app.parse(arguments);
-  } catch (const CLI::ParseError&) {
-    outcome.exit_code = -1;
-  }
-  outcome.out = testing::internal::GetCapturedStdout();
-  outcome.err = testing::internal::GetCapturedStderr();
+  Outcome outcome = run_verb(add_schedule_command, std::move(arguments));
   std::remove(path.c_str());
   return outcome;
 }

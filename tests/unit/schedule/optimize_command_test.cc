@@ -9,33 +9,16 @@
 #include <vector>
 
 #include "tests/unit/schedule/test_networks.h"
+#include "tests/unit/tools/run_verb.h"
 #include "tools/cli.h"
 #include "tools/schedule/schedule_command.h"
 
 namespace tombolo::tools {
 namespace {
 
-struct Outcome {
-  int exit_code = -1;  ///< -1: the command line was refused.
-  std::string out;
-};
-
 Outcome run(std::vector<std::string> arguments) {
-  CLI::App app;
-  Outcome outcome;
-  add_schedule_command(app, outcome.exit_code);
   arguments.insert(arguments.begin(), "schedule");
-  std::reverse(arguments.begin(), arguments.end());  // As CLI11 takes a vector.
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  try {
-    app.parse(arguments);
-  } catch (const CLI::ParseError&) {
-    outcome.exit_code = -1;
-  }
-  outcome.out = testing::internal::GetCapturedStdout();
-  testing::internal::GetCapturedStderr();
-  return outcome;
+  return run_verb(add_schedule_command, std::move(arguments));
 }
 
 /// The file that `optimize` writes is one that `evaluate` reads, and both tell the same D.

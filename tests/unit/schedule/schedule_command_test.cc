@@ -10,36 +10,18 @@
 #include <vector>
 
 #include "tests/unit/schedule/test_networks.h"
+#include "tests/unit/tools/run_verb.h"
 #include "tools/cli.h"
 #include "tools/schedule/schedule_score.h"
 
 namespace tombolo::tools {
 namespace {
 
-struct Outcome {
-  int exit_code = -1;  ///< -1: the command line was refused.
-  std::string out;
-  std::string err;
-};
-
 /// Runs `tombolo schedule evaluate` on the nine cities' file with the arguments given.
 Outcome evaluate(std::vector<std::string> arguments,
                  const std::string& topology = "topologies/nine-city.yaml") {
-  CLI::App app;
-  Outcome outcome;
-  add_schedule_command(app, outcome.exit_code);
   arguments.insert(arguments.begin(), {"schedule", "evaluate", schedule::config_path(topology)});
-  std::reverse(arguments.begin(), arguments.end());  // As CLI11 takes a vector.
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  try {
-    app.parse(arguments);
-  } catch (const CLI::ParseError&) {
-    outcome.exit_code = -1;
-  }
-  outcome.out = testing::internal::GetCapturedStdout();
-  outcome.err = testing::internal::GetCapturedStderr();
-  return outcome;
+  return run_verb(add_schedule_command, std::move(arguments));
 }
 
 TEST(ScheduleCommand, JsonOnStandardOutputIsTheWholeOutput) {

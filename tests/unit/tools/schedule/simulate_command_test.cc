@@ -12,38 +12,21 @@
 #include <vector>
 
 #include "schedule/simulate/dataset.h"
+#include "tests/unit/tools/run_verb.h"
 #include "tools/cli.h"
 
 namespace tombolo::tools {
 namespace {
 
-struct Finished {
-  int exit_code = -1;  ///< -1: the command line was refused.
-  std::string out;
-  std::string err;
-};
-
-Finished simulate(std::vector<std::string> more) {
+Outcome simulate(std::vector<std::string> more) {
   std::vector<std::string> arguments{
       "simulate",       std::string(TOMBOLO_CONFIGS) + "/topologies/three-site.yaml",
       "--profile",      "even",
       "--bytes",        "1G",
       "--test-samples", "100"};
   arguments.insert(arguments.end(), more.begin(), more.end());
-  CLI::App app;
-  Finished run;
-  add_schedule_simulate(app, run.exit_code);
-  std::reverse(arguments.begin(), arguments.end());  // As CLI11 takes a vector.
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  try {
-    app.parse(arguments);
-  } catch (const CLI::ParseError&) {
-    run.exit_code = -1;
-  }
-  run.out = testing::internal::GetCapturedStdout();
-  run.err = testing::internal::GetCapturedStderr();
-  return run;
+  return run_verb([](CLI::App& app, int& exit_code) { add_schedule_simulate(app, exit_code); },
+                  std::move(arguments));
 }
 
 TEST(SimulateCommand, TableJsonAndPage) {
@@ -54,7 +37,7 @@ TEST(SimulateCommand, TableJsonAndPage) {
   const std::vector<std::string> arguments{"--method",   "colocated", "--method",   "fedavg",
                                            "--schedule", "full",      "--duration", "5",
                                            "--json",     json,        "--report",   page};
-  const Finished run = simulate(arguments);
+  const Outcome run = simulate(arguments);
   ASSERT_EQ(run.exit_code, kExitOk) << run.err;
   EXPECT_NE(run.out.find("schedule full"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("rank correlation"), std::string::npos);
@@ -89,7 +72,7 @@ TEST(SimulateCommand, BadInputIsNamed) {
   EXPECT_EQ(simulate({"--skew", "2"}).exit_code, -1);
   const auto refused = [](std::vector<std::string> arguments, int exit_code, const char* named) {
     arguments.insert(arguments.end(), {"--method", "colocated"});
-    const Finished run = simulate(std::move(arguments));
+    const Outcome run = simulate(std::move(arguments));
     EXPECT_EQ(run.exit_code, exit_code) << named;
     EXPECT_EQ(run.out, "");
     EXPECT_NE(run.err.find(named), std::string::npos) << run.err;
