@@ -15,14 +15,14 @@ namespace tombolo::tools {
 namespace {
 
 /// Runs `tombolo schedule compare` on four islands of one site with 8 Gbit/s each way.
-Outcome compare(std::vector<std::string> arguments) {
+VerbRun compare(std::vector<std::string> arguments) {
   const std::string path = testing::TempDir() + "compare_command_test.yaml";
   std::ofstream(path)
       << "sites: [{id: A}]\nlinks: []\nislands:\n"
          "  - {id: I0, site: A}\n  - {id: I1, site: A}\n  - {id: I2, site: A}\n  - {id: I3, site: A}\n"
          "profiles: {p: {egress_gbps: 8, ingress_gbps: 8}}\n";
   arguments.insert(arguments.begin(), {"schedule", "compare", path, "--profile", "p"});
-  Outcome outcome = run_verb(add_schedule_command, std::move(arguments));
+  VerbRun outcome = run_verb(add_schedule_command, std::move(arguments));
   std::remove(path.c_str());
   return outcome;
 }
@@ -30,7 +30,7 @@ Outcome compare(std::vector<std::string> arguments) {
 /// With both capabilities nothing beats one clique of 1 s: D = 1.5 (n-1)/n; DiLoCo's H steps by the closed
 /// form.
 TEST(CompareCommand, JsonHoldsEveryRowAgainstTheOptimum) {
-  const Outcome outcome =
+  const VerbRun outcome =
       compare({"--bytes", "1G", "--multicast", "on", "--aggregation", "edge", "--step-time", "2",
                "--local-steps", "3", "--time-limit", "0.5", "--json", "-"});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
@@ -57,7 +57,7 @@ TEST(CompareCommand, JsonHoldsEveryRowAgainstTheOptimum) {
 }
 
 TEST(CompareCommand, PrintsATable) {
-  const Outcome outcome = compare({"--bytes", "1G", "--time-limit", "0.1"});
+  const VerbRun outcome = compare({"--bytes", "1G", "--time-limit", "0.1"});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
   for (const char* name : {"optimum", "MATCHA", "Base-(k+1)", "D-Cliques", "DiLoCo, every 500 steps"})
     EXPECT_NE(outcome.out.find(name), std::string::npos) << name;

@@ -16,7 +16,7 @@
 namespace tombolo::tools {
 namespace {
 
-Outcome run(std::vector<std::string> arguments) {
+VerbRun run(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "schedule");
   return run_verb(add_schedule_command, std::move(arguments));
 }
@@ -25,7 +25,7 @@ Outcome run(std::vector<std::string> arguments) {
 TEST(OptimizeCommand, WritesAFileThatEvaluateConfirms) {
   const std::string topology = schedule::config_path("topologies/three-site.yaml");
   const std::string out = testing::TempDir() + "/optimized.yaml";
-  const Outcome optimized = run({"optimize", topology, "--profile", "slow-core", "--bytes", "1G",
+  const VerbRun optimized = run({"optimize", topology, "--profile", "slow-core", "--bytes", "1G",
                                  "--max-rounds", "2", "--out", out, "--json", "-"});
   ASSERT_EQ(optimized.exit_code, kExitOk);
   EXPECT_FALSE(std::filesystem::exists(out + ".new"));
@@ -34,7 +34,7 @@ TEST(OptimizeCommand, WritesAFileThatEvaluateConfirms) {
   for (const char* key :
        {"bound_s", "gap", "r_per_s", "r_iid_per_s", "cycle_s", "rounds", "solve_s", "certified"})
     EXPECT_TRUE(report.contains(key)) << key;
-  const Outcome evaluated = run(
+  const VerbRun evaluated = run(
       {"evaluate", topology, "--profile", "slow-core", "--bytes", "1G", "--schedule", out, "--json", "-"});
   ASSERT_EQ(evaluated.exit_code, kExitOk);
   EXPECT_NEAR(nlohmann::json::parse(evaluated.out).at("disagreement_s").get<double>(),

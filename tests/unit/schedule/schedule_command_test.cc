@@ -18,14 +18,14 @@ namespace tombolo::tools {
 namespace {
 
 /// Runs `tombolo schedule evaluate` on the nine cities' file with the arguments given.
-Outcome evaluate(std::vector<std::string> arguments,
+VerbRun evaluate(std::vector<std::string> arguments,
                  const std::string& topology = "topologies/nine-city.yaml") {
   arguments.insert(arguments.begin(), {"schedule", "evaluate", schedule::config_path(topology)});
   return run_verb(add_schedule_command, std::move(arguments));
 }
 
 TEST(ScheduleCommand, JsonOnStandardOutputIsTheWholeOutput) {
-  const Outcome outcome =
+  const VerbRun outcome =
       evaluate({"--profile", "access-limited", "--schedule", "grid", "--bytes", "1G", "--json", "-"});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
   const auto report = nlohmann::json::parse(outcome.out);
@@ -56,7 +56,7 @@ TEST(ScheduleCommand, ReportsBoundModesAndRests) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return evaluate(arguments);
   };
-  const Outcome outcome = run({"--step-time", "2", "--json", "-"});
+  const VerbRun outcome = run({"--step-time", "2", "--json", "-"});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
   const auto report = nlohmann::json::parse(outcome.out);
   EXPECT_NEAR(report.at("bound_s").get<double>(), 1.104, 5e-4);
@@ -72,7 +72,7 @@ TEST(ScheduleCommand, ReportsBoundModesAndRests) {
   EXPECT_GT(report.at("r_iid_per_s").get<double>(), 0);
   EXPECT_GT(report.at("r_per_s").get<double>(), 0);
   EXPECT_GE(report.at("solve_s").get<double>(), 0);
-  const Outcome table = run({});
+  const VerbRun table = run({});
   EXPECT_NE(table.out.find("all rest"), std::string::npos) << table.out;
   EXPECT_NE(table.out.find(" tree at "), std::string::npos) << table.out;
   EXPECT_EQ(run({"--step-time", "-1"}).exit_code, -1);
@@ -128,7 +128,7 @@ TEST(ScheduleCommand, FewAndManyIslands) {
 
 TEST(ScheduleCommand, TableAndJsonFile) {
   const std::string path = testing::TempDir() + "schedule_command_test.json";
-  const Outcome outcome = evaluate({"--profile", "access-limited", "--schedule", "full", "--bytes", "1G",
+  const VerbRun outcome = evaluate({"--profile", "access-limited", "--schedule", "full", "--bytes", "1G",
                                     "--multicast", "off", "--aggregation", "none", "--json", path});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
   EXPECT_NE(outcome.out.find("6.566992 s"), std::string::npos) << outcome.out;
@@ -151,11 +151,11 @@ TEST(ScheduleCommand, ExitCodes) {
   EXPECT_EQ(with({"--family", "best"}).exit_code, kExitOk);
   EXPECT_EQ(with({"--multicast", "maybe"}).exit_code, -1);
   EXPECT_EQ(with({"--aggregation", "some"}).exit_code, -1);
-  const Outcome unwritable = with({"--json", "/nonexistent/report.json"});
+  const VerbRun unwritable = with({"--json", "/nonexistent/report.json"});
   EXPECT_EQ(unwritable.exit_code, kExitFailed);
   EXPECT_NE(unwritable.err.find("/nonexistent/report.json"), std::string::npos);
   const auto refused = [](std::vector<std::string> arguments, const char* topology, const char* named) {
-    const Outcome outcome = evaluate(std::move(arguments), topology);
+    const VerbRun outcome = evaluate(std::move(arguments), topology);
     EXPECT_EQ(outcome.exit_code, kExitBadInput);
     EXPECT_EQ(outcome.out, "");
     EXPECT_NE(outcome.err.find(named), std::string::npos) << outcome.err;

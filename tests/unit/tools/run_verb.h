@@ -11,7 +11,7 @@
 namespace tombolo::tools {
 
 /// What a verb of `tombolo` did.
-struct Outcome {
+struct VerbRun {
   int exit_code = -1;  ///< -1: the command line was refused.
   std::string out;
   std::string err;
@@ -19,9 +19,9 @@ struct Outcome {
 
 /// Runs `arguments` in a command line to which `add(app, exit_code)` has added the verb.
 template <typename Add>
-Outcome run_verb(Add add, std::vector<std::string> arguments) {
+VerbRun run_verb(Add add, std::vector<std::string> arguments) {
   CLI::App app;
-  Outcome outcome;
+  VerbRun outcome;
   add(app, outcome.exit_code);
   std::reverse(arguments.begin(), arguments.end());  // As CLI11 takes a vector.
   testing::internal::CaptureStdout();

@@ -18,7 +18,7 @@
 namespace tombolo::tools {
 namespace {
 
-Outcome simulate(std::vector<std::string> more) {
+VerbRun simulate(std::vector<std::string> more) {
   std::vector<std::string> arguments{
       "simulate",       std::string(TOMBOLO_CONFIGS) + "/topologies/three-site.yaml",
       "--profile",      "even",
@@ -37,7 +37,7 @@ TEST(SimulateCommand, TableJsonAndPage) {
   const std::vector<std::string> arguments{"--method",   "colocated", "--method",   "fedavg",
                                            "--schedule", "full",      "--duration", "5",
                                            "--json",     json,        "--report",   page};
-  const Outcome run = simulate(arguments);
+  const VerbRun run = simulate(arguments);
   ASSERT_EQ(run.exit_code, kExitOk) << run.err;
   EXPECT_NE(run.out.find("schedule full"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("rank correlation"), std::string::npos);
@@ -72,7 +72,7 @@ TEST(SimulateCommand, BadInputIsNamed) {
   EXPECT_EQ(simulate({"--skew", "2"}).exit_code, -1);
   const auto refused = [](std::vector<std::string> arguments, int exit_code, const char* named) {
     arguments.insert(arguments.end(), {"--method", "colocated"});
-    const Outcome run = simulate(std::move(arguments));
+    const VerbRun run = simulate(std::move(arguments));
     EXPECT_EQ(run.exit_code, exit_code) << named;
     EXPECT_EQ(run.out, "");
     EXPECT_NE(run.err.find(named), std::string::npos) << run.err;
