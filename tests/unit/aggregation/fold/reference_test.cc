@@ -8,7 +8,7 @@
 
 #include "aggregation/fold/element.h"
 #include "base/random.h"
-#include "tests/unit/aggregation/fold/float_bits.h"
+#include "tests/unit/aggregation/fold/patterns.h"
 
 namespace tombolo::fold {
 namespace {
@@ -88,7 +88,8 @@ TEST(ReferenceFold, AgreesWithDoubleArithmeticOnRandomBits) {
   Random random(kSeed);
   for (std::uint64_t column = 0; column < 20000; ++column) {
     std::vector<float> values(1 + random.below(64));
-    for (float& value : values) value = random_float(random, column);
+    const Pattern pattern = kPatterns[column % 4];
+    for (float& value : values) value = float_of(random_code(random, pattern, 8, 23));
     float sum = values[0];
     for (std::size_t i = 1; i < values.size(); ++i) {
       sum = static_cast<float>(static_cast<double>(sum) + static_cast<double>(values[i]));
