@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <span>
 #include <utility>
 
 #include "base/units.h"
@@ -41,21 +43,27 @@ std::uint64_t rounded_up(std::uint64_t value, std::uint64_t step) { return (valu
 class Compiler {
  public:
   Compiler(const Network& network, const CompileOptions& options)
-      : network_(network), options_(options), routes_(network) {}
+      : network_(network), options_(options), routes_(network) {
+    for (std::size_t i = 0; i < network.links.size(); ++i)
+      link_by_ends_.emplace(SiteLink{network.links[i].from, network.links[i].to}, i);
+  }
 
   Result<EpochPlan> run(const Schedule& schedule);
 
  private:
   void start_plan();
   Status add_entry(const Round& round);
-  PlannedClique plan_clique(const Clique& members, std::uint64_t latency_ns, double sending_s);
-  void add_trees(PlannedClique& clique);
-  std::uint16_t add_tree(Rank source, const std::vector<Rank>& receivers);
+  PlannedClique plan_clique(const Clique& members, const CliqueTrees& given, std::uint64_t latency_ns,
+                            double sending_s);
+  void add_trees(PlannedClique& clique, const CliqueTrees& given);
+  std::uint16_t add_tree(Rank source, const std::vector<Rank>& receivers, const SourceTree& given);
+  std::vector<TreeHop> hops(SiteId source, std::span<const SiteId> sites, const SourceTree& given) const;
   void add_loads(const PlannedClique& clique, std::vector<std::uint64_t>& load_bps) const;
   std::uint32_t window_chunks(const PlannedClique& clique) const;
   std::size_t trees_of(const Schedule& schedule) const;
 
   SiteId site(Rank rank) const { return network_.islands[rank].site; }
+  std::size_t link_into(const TreeHop& hop) const { return link_by_ends_.at(SiteLink{hop.parent, hop.site}); }
   double chunk_wire_bits() const {
     return static_cast<double>((options_.chunk_elements * kElementBytes + kPacketOverheadBytes) *
                                kBitsPerByte);
@@ -69,6 +77,7 @@ class Compiler {
   const Network& network_;
   const CompileOptions& options_;
   Routes routes_;
+  std::map<SiteLink, std::size_t> link_by_ends_;
   EpochPlan plan_;
 };
 
@@ -181,7 +190,8 @@ Status Compiler::add_entry(const Round& round) {
     const double sending_s = options_.sending_s.empty()
                                  ? time->seconds - static_cast<double>(time->latency_ns[i]) * kSecondsPerNs
                                  : options_.sending_s[plan_.entries.size()][i];
-    PlannedClique clique = plan_clique(round.cliques[i], time->latency_ns[i], sending_s);
+    const CliqueTrees given = round.trees.empty() ? CliqueTrees{} : round.trees[i];
+    PlannedClique clique = plan_clique(round.cliques[i], given, time->latency_ns[i], sending_s);
     if (clique.stream_rate_bps == 0) return invalid_input("a stream's rate is below 1 bit/s");
     add_loads(clique, load_bps);
     entry.cliques.push_back(std::move(clique));
@@ -199,19 +209,20 @@ Status Compiler::add_entry(const Round& round) {
   return ok_status();
 }
 
-PlannedClique Compiler::plan_clique(const Clique& members, std::uint64_t latency_ns, double sending_s) {
+PlannedClique Compiler::plan_clique(const Clique& members, const CliqueTrees& given, std::uint64_t latency_ns,
+                                    double sending_s) {
   PlannedClique clique;
   clique.members = members;
   clique.latency_ns = latency_ns;
   const double wire_bits =
       update_wire_bytes(options_.update_bytes, options_.chunk_elements) * static_cast<double>(kBitsPerByte);
   clique.stream_rate_bps = static_cast<std::uint64_t>(kStreamShare * wire_bits / sending_s);
-  add_trees(clique);
+  add_trees(clique, given);
   clique.window_chunks = window_chunks(clique);
   return clique;
 }
 
-void Compiler::add_trees(PlannedClique& clique) {
+void Compiler::add_trees(PlannedClique& clique, const CliqueTrees& given) {
   const std::size_t k = clique.members.size();
   clique.send_trees.resize(k);
   clique.receive_trees.assign(k, std::vector<std::uint16_t>(k, kNoTreeId));
@@ -220,7 +231,8 @@ void Compiler::add_trees(PlannedClique& clique) {
     const auto plan_tree = [&](const std::vector<std::size_t>& receivers) {
       std::vector<Rank> ranks;
       for (const std::size_t receiver : receivers) ranks.push_back(clique.members[receiver]);
-      const std::uint16_t tree = add_tree(clique.members[source], ranks);
+      const std::uint16_t tree =
+          add_tree(clique.members[source], ranks, given.empty() ? SourceTree{} : given[source]);
       for (const std::size_t receiver : receivers) clique.receive_trees[receiver][source] = tree;
       clique.send_trees[source].push_back(tree);
     };
@@ -237,14 +249,20 @@ void Compiler::add_trees(PlannedClique& clique) {
   }
 }
 
-std::uint16_t Compiler::add_tree(Rank source, const std::vector<Rank>& receivers) {
+/// Along the tree that was chosen for the source, or, without one, the shortest way.
+std::vector<TreeHop> Compiler::hops(SiteId source, std::span<const SiteId> sites,
+                                    const SourceTree& given) const {
+  return given.empty() ? routes_.tree(source, sites) : source_tree_hops(given, source, sites);
+}
+
+std::uint16_t Compiler::add_tree(Rank source, const std::vector<Rank>& receivers, const SourceTree& given) {
   std::vector<SiteId> sites;
   for (const Rank rank : receivers) sites.push_back(site(rank));
   PlannedTree tree;
   tree.id = static_cast<std::uint16_t>(plan_.trees.size());
   tree.source = source;
   tree.entry = static_cast<std::uint32_t>(plan_.entries.size());
-  tree.hops = routes_.tree(site(source), sites);
+  tree.hops = hops(site(source), sites, given);
   for (TreeHop& hop : tree.hops) {
     for (const Rank rank : receivers)
       if (site(rank) == hop.site) hop.deliver.push_back(rank);
@@ -258,8 +276,7 @@ void Compiler::add_loads(const PlannedClique& clique, std::vector<std::uint64_t>
   for (const auto& trees : clique.send_trees)
     for (const std::uint16_t id : trees) {
       const std::vector<TreeHop>& hops = plan_.trees[id].hops;
-      for (std::size_t i = 1; i < hops.size(); ++i)
-        load_bps[routes_.link_into(hops.front().site, hops[i].site)] += clique.stream_rate_bps;
+      for (std::size_t i = 1; i < hops.size(); ++i) load_bps[link_into(hops[i])] += clique.stream_rate_bps;
     }
 }
 
@@ -269,8 +286,7 @@ std::uint32_t Compiler::window_chunks(const PlannedClique& clique) const {
     for (const std::uint16_t id : trees) {
       const std::vector<TreeHop>& hops = plan_.trees[id].hops;
       for (std::size_t i = 1; i < hops.size(); ++i)
-        largest_rtt_ns = std::max(largest_rtt_ns,
-                                  network_.links[routes_.link_into(hops.front().site, hops[i].site)].rtt_ns);
+        largest_rtt_ns = std::max(largest_rtt_ns, network_.links[link_into(hops[i])].rtt_ns);
     }
   const double covered_s =
       static_cast<double>(2 * clique.latency_ns + largest_rtt_ns + kWindowSlackNs) * kSecondsPerNs;

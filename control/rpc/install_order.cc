@@ -18,6 +18,13 @@ std::string text_of(const Nominal& nominal) {
     text += fmt::format(" {}", round.cliques);
     for (const auto& mode : round.modes)
       text += mode ? fmt::format(" {} {}", schedule::mode_name(mode->mode), mode->root) : " any";
+    for (const schedule::CliqueTrees& trees : round.trees) {
+      text += " trees";
+      for (const schedule::SourceTree& tree : trees) {
+        text += " from";
+        for (const schedule::SiteLink& link : tree) text += fmt::format(" {}-{}", link.from, link.to);
+      }
+    }
   }
   return text;
 }

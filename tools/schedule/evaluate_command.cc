@@ -23,6 +23,7 @@ constexpr std::size_t kMostComparedIslands = 9;
 struct EvaluateOptions {
   NetworkOptions network;
   std::string schedule;
+  bool packed_trees = false;
   double step_time_s = 0;  ///< 0: rests last as long as the file says.
   std::string json;
 };
@@ -38,7 +39,7 @@ int run_evaluate(const EvaluateOptions& options) {
       if (round.cliques.empty()) round.rest_s = options.step_time_s;
 
   const auto start = std::chrono::steady_clock::now();
-  auto score = score_schedule(*input, std::move(*chosen));
+  auto score = score_schedule(*input, std::move(*chosen), options.packed_trees);
   if (!score) return report_error(score.error());
   const schedule::Problem problem(network, input->capabilities, static_cast<double>(input->update_bytes));
   if (auto added = add_best_random(problem, kMostComparedIslands, *score); !added)
@@ -67,6 +68,7 @@ void add_schedule_evaluate(CLI::App& schedule, int& exit_code) {
       ->add_option("--step-time", options->step_time_s,
                    "Seconds that every rest round lasts, instead of what the file says")
       ->check(CLI::Range(1e-9, 1e7));
+  add_trees(*command, options->packed_trees);
   add_json(*command, options->json);
   command->callback([options, &exit_code] { exit_code = run_evaluate(*options); });
 }

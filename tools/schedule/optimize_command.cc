@@ -32,7 +32,8 @@ void print_table(const OptimizeArguments& arguments, const Solution& solution) {
   fmt::print("{}\n\n{}", describe_network(arguments.network, solution.input),
              score_text(score, solution.input.network));
   if (solution.two_rounds_s)
-    fmt::print("two rounds      D {:.6f} s at best, certified\n", *solution.two_rounds_s);
+    fmt::print("two rounds      D {:.6f} s at best{}, certified\n", *solution.two_rounds_s,
+               arguments.packed_trees ? " along shortest routes" : "");
   fmt::print("certified       {}\n",
              score.certified.empty() ? "no: the best that was found" : "the best of " + score.certified);
   if (solution.uncertainty) {
@@ -117,6 +118,7 @@ std::string command_line(const OptimizeArguments& arguments) {
   if (arguments.max_rounds != 0) line += fmt::format(" --max-rounds {}", arguments.max_rounds);
   line += fmt::format(" --effort {} --seed {}", arguments.effort, arguments.seed);
   if (arguments.time_limit_s != 0) line += fmt::format(" --time-limit {}", arguments.time_limit_s);
+  if (arguments.packed_trees) line += " --trees packed";
   if (!arguments.uncertainty.empty()) line += fmt::format(" --uncertainty {}", arguments.uncertainty);
   if (arguments.robust) line += " --robust";
   if (!arguments.from.empty()) line += fmt::format(" --from {}", quoted(arguments.from));
@@ -136,6 +138,7 @@ schedule::Optimized as_optimized(const Solution& solution) {
           .gap = schedule::optimality_gap(score.mixing.disagreement_s, score.bound_s),
           .certified = score.certified,
           .two_rounds_s = solution.two_rounds_s,
+          .packed = score.packed,
           .stopped = solution.stopped,
           .solve_s = score.solve_s};
 }

@@ -63,6 +63,7 @@ void add_optimize_options(CLI::App& command, OptimizeArguments& arguments) {
       ->check(CLI::PositiveNumber);
   command.add_option("--seed", arguments.seed, "Of the search; the same seed gives the same schedule")
       ->capture_default_str();
+  add_trees(command, arguments.packed_trees);
   command
       .add_option("--uncertainty", arguments.uncertainty,
                   "Also tell D when capacities and latencies are off by up to this share")
@@ -89,6 +90,8 @@ Result<OptimizeWishes> read_wishes(const OptimizeArguments& arguments, const sch
     if (!share) return share.error();
     wishes.uncertainty = *share;
   }
+  if (arguments.packed_trees && wishes.uncertainty)
+    return Error{ErrorCode::kNotSupported, "--uncertainty: not with --trees packed yet"};
   if (arguments.robust && !wishes.uncertainty) return invalid_input("--robust: needs --uncertainty");
   for (const std::string& name : arguments.lost_sites) {
     const auto site = find_site(name, network);

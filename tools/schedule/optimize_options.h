@@ -20,6 +20,7 @@ struct OptimizeArguments {
   double effort = schedule::OptimizeOptions{}.effort;
   double time_limit_s = 0;  ///< 0: none.
   std::uint64_t seed = schedule::OptimizeOptions{}.seed;
+  bool packed_trees = false;
   std::string uncertainty;  ///< Empty: none.
   bool robust = false;
   std::string from;  ///< Empty: from scratch.

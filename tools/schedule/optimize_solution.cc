@@ -30,6 +30,7 @@ schedule::OptimizeOptions search_options(const OptimizeArguments& arguments, con
   options.seed = arguments.seed;
   if (arguments.time_limit_s != 0) options.time_limit_s = arguments.time_limit_s;
   if (wishes.running) options.starts.push_back(*wishes.running);
+  options.packed_trees = arguments.packed_trees;
   options.progress = tell;
   return options;
 }
@@ -53,6 +54,7 @@ Status find_best(const schedule::Problem& problem, const schedule::OptimizeOptio
   score.mixing = best->mixing;
   score.bound_s = best->bound_s;
   score.certified = std::move(best->certified);
+  score.packed = std::move(best->packed);
   solution.two_rounds_s = best->two_rounds_s;
   solution.stopped = best->stopped;
   return ok_status();
@@ -119,7 +121,7 @@ Status go_on(const OptimizeArguments& arguments, const OptimizeWishes& wishes, S
     solution.lost_islands.push_back(input.network.islands[rank].id);
   input.network = std::move(rest->network);
   input.capabilities = std::move(rest->capabilities);
-  auto score = score_schedule(input, std::move(left));
+  auto score = score_schedule(input, std::move(left), arguments.packed_trees);
   if (!score) return std::move(score).error();
   solution.score = std::move(*score);
   keep_modes(solution.score);

@@ -10,6 +10,7 @@
 #include "schedule/optimize/problem.h"
 #include "schedule/round_model.h"
 #include "schedule/schedule_file.h"
+#include "schedule/trees/packed_trees.h"
 #include "tools/schedule/network_options.h"
 
 namespace tombolo::tools {
@@ -25,13 +26,17 @@ struct ScheduleScore {
   /// above it, as a share of it.
   std::optional<double> r_iid_per_s{};
   double r_iid_gap = 0;
+  /// By round, if its trees were packed: what it takes otherwise.
+  std::vector<schedule::PackedTime> packed{};
   double solve_s = 0;  ///< What it took to find or to score it.
   /// Of which class of schedules it is proven to be the best; empty: of none.
   std::string certified{};
 };
 
-/// Errors: those of the model; kNotSupported for schedules of form event.
-Result<ScheduleScore> score_schedule(const NetworkInput& input, schedule::Schedule schedule);
+/// With `packed_trees` first chooses trees for its rounds. Errors: those of the model and of pack_schedule;
+/// kNotSupported for schedules of form event.
+Result<ScheduleScore> score_schedule(const NetworkInput& input, schedule::Schedule schedule,
+                                     bool packed_trees = false);
 
 /// Adds the best random schedule's R if the problem has at most `most_islands`. Errors: those of
 /// optimal_random.
@@ -40,8 +45,9 @@ Status add_best_random(const schedule::Problem& problem, std::size_t most_island
 /// The table of rounds and the figures below it.
 std::string score_text(const ScheduleScore& score, const schedule::Network& network);
 
-/// Adds disagreement_s, bound_s, gap, r_per_s, r_iid_per_s, r_iid_gap, cycle_s, rounds, solve_s and
-/// certified. What is infinite or not known is null.
+/// Adds disagreement_s, bound_s, gap, r_per_s, r_iid_per_s, r_iid_gap, cycle_s, rounds, trees, solve_s and
+/// certified; with packed trees also packed_gain, the share of the cycle that they save. What is infinite or
+/// not known is null.
 void report_score(const ScheduleScore& score, const schedule::Network& network,
                   nlohmann::ordered_json& report);
 
