@@ -76,6 +76,7 @@ class Search {
       at = std::move(next);
       if (at.disagreement_s < best_.disagreement_s * kBetter) best_ = at;
     }
+    if (options_.progress) options_.progress(evaluations_, best_.disagreement_s);
   }
 
   bool move(Candidate& candidate) {

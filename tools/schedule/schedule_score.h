@@ -9,6 +9,7 @@
 #include "schedule/mixing.h"
 #include "schedule/optimize/problem.h"
 #include "schedule/round_model.h"
+#include "schedule/routes.h"
 #include "schedule/schedule_file.h"
 #include "tools/schedule/network_options.h"
 
@@ -30,7 +31,7 @@ struct ScheduleScore {
   std::string certified{};
 };
 
-/// Errors: those of the model; kNotSupported for schedules of form event.
+/// The schedule's rounds have barriers, whatever form it says. Errors: those of the model.
 Result<ScheduleScore> score_schedule(const NetworkInput& input, schedule::Schedule schedule);
 
 /// Adds the best random schedule's R if the problem has at most `most_islands`. Errors: those of
@@ -40,7 +41,7 @@ Status add_best_random(const schedule::Problem& problem, std::size_t most_island
 /// The table of rounds and the figures below it.
 std::string score_text(const ScheduleScore& score, const schedule::Network& network);
 
-/// Adds disagreement_s, bound_s, gap, r_per_s, r_iid_per_s, r_iid_gap, cycle_s, rounds, solve_s and
+/// Adds form, disagreement_s, bound_s, gap, r_per_s, r_iid_per_s, r_iid_gap, cycle_s, rounds, solve_s and
 /// certified. What is infinite or not known is null.
 void report_score(const ScheduleScore& score, const schedule::Network& network,
                   nlohmann::ordered_json& report);
@@ -49,5 +50,21 @@ void report_score(const ScheduleScore& score, const schedule::Network& network,
 /// and bottleneck, by clique its mode, the rate of a stream, and where at most 16 islands meet its trees.
 schedule::ScheduleNotes score_notes(const ScheduleScore& score, const NetworkInput& input,
                                     const std::string& setting);
+
+/// "{AMS,LON}", and its mode if it is not direct.
+std::string clique_text(const schedule::Clique& clique, schedule::CliqueMode mode,
+                        const schedule::Network& network);
+
+/// "  LON: LON-NYC LON-AMS AMS-FRA": the links of each source's tree. Nothing of networks of many islands.
+std::vector<std::string> tree_texts(const schedule::Routes& routes, const schedule::Network& network,
+                                    const schedule::Clique& clique, schedule::CliqueMode mode);
+
+/// `cliques` and `modes` of a round.
+nlohmann::ordered_json report_cliques(const std::vector<schedule::Clique>& cliques,
+                                      const std::vector<std::optional<schedule::CliqueMode>>& modes,
+                                      const schedule::Network& network);
+
+/// JSON has no infinity and no NaN: null says that there is no such value.
+nlohmann::ordered_json finite_or_null(double value);
 
 }  // namespace tombolo::tools
