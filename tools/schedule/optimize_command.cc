@@ -193,7 +193,8 @@ Status write_page(const OptimizeArguments& arguments, const Solution& solution) 
                           *studies,
                           describe_network(arguments.network, solution.input),
                           command_line(arguments),
-                          arguments.seed};
+                          arguments.seed,
+                          solution.event ? &*solution.event : nullptr};
   return optimize_page(page).write(arguments.report);
 }
 
