@@ -86,7 +86,7 @@ TEST(Validate, NamesItsReason) {
       {"repair flag", "grant", D::kNone, [](Header& h, Bytes&) { h.flags = 1; }},
       {"unknown flag", "grant", D::kBadFlags, [](Header& h, Bytes&) { h.flags = 2; }},
       {"highest flag", "grant", D::kBadFlags, [](Header& h, Bytes&) { h.flags = 0x8001; }},
-      {"reserved byte", "grant", D::kReservedNotZero, [](Header& h, Bytes&) { h.reserved = 1 << 24; }},
+      {"reserved byte", "grant", D::kReservedNotZero, [](Header& h, Bytes&) { h.reserved[2] = 1; }},
       {"key id", "grant", D::kReservedNotZero, [](Header& h, Bytes&) { h.key_id = 1; }},
       {"grant with payload", "grant", D::kBadLength, [](Header&, Bytes& p) { p.resize(4); }},
       {"round end with payload", "round end", D::kBadLength, [](Header&, Bytes& p) { p.resize(4); }},
@@ -100,13 +100,20 @@ TEST(Validate, NamesItsReason) {
       {"feedback with 65 ranges", "feedback", D::kBadLength,
        [](Header&, Bytes& p) { p.resize(20 + 65 * 8); }},
       {"short hello", "hello", D::kBadLength, [](Header&, Bytes& p) { p.resize(16); }},
-      {"config with an odd byte", "config", D::kBadLength, [](Header&, Bytes& p) { p.resize(57); }},
-      {"config too long", "config", D::kBadLength, [](Header&, Bytes& p) { p.resize(426); }},
+      {"config with an odd byte", "config", D::kBadLength, [](Header&, Bytes& p) { p.resize(59); }},
+      {"config too long", "config", D::kBadLength, [](Header&, Bytes& p) { p.resize(684); }},
       {"no session", "join", D::kBadField, [](Header& h, Bytes&) { h.session = 0; }},
       {"no format", "contribution", D::kBadField, [](Header& h, Bytes&) { h.format = 0; }},
       {"unknown format", "partial", D::kBadField, [](Header& h, Bytes&) { h.format = 8; }},
       {"no operation", "result, jumbo", D::kBadField, [](Header& h, Bytes&) { h.operation = 0; }},
       {"unknown operation", "contribution", D::kBadField, [](Header& h, Bytes&) { h.operation = 6; }},
+      {"result format", "contribution", D::kNone, [](Header& h, Bytes&) { h.result_format = 2; }},
+      {"result format of a partial", "partial", D::kNone, [](Header& h, Bytes&) { h.result_format = 5; }},
+      {"own format by name", "contribution", D::kBadField, [](Header& h, Bytes&) { h.result_format = 1; }},
+      {"unknown result format", "contribution", D::kBadField, [](Header& h, Bytes&) { h.result_format = 8; }},
+      {"result format of a result", "result, jumbo", D::kBadField,
+       [](Header& h, Bytes&) { h.result_format = 2; }},
+      {"result format of a grant", "grant", D::kBadField, [](Header& h, Bytes&) { h.result_format = 1; }},
       {"format of a grant", "grant", D::kBadField, [](Header& h, Bytes&) { h.format = 1; }},
       {"operation of a hello", "hello", D::kBadField, [](Header& h, Bytes&) { h.operation = 1; }},
       {"contribution without epoch", "contribution", D::kBadField, [](Header& h, Bytes&) { h.epoch = 0; }},
@@ -120,7 +127,7 @@ TEST(Validate, NamesItsReason) {
        [](Header& h, Bytes&) { h.tree = kNoTree; }},
       {"grant without tree", "grant", D::kBadField, [](Header& h, Bytes&) { h.tree = kNoTree; }},
       {"result without tree", "result, jumbo", D::kNone, [](Header& h, Bytes&) { h.tree = kNoTree; }},
-      {"result of nobody", "result, jumbo", D::kBadField, [](Header& h, Bytes&) { h.specific = 0; }},
+      {"result of nobody", "result, jumbo", D::kNone, [](Header& h, Bytes&) { h.specific = 0; }},
       {"partial of nobody", "partial", D::kBadField, [](Header& h, Bytes&) { h.specific = 0; }},
       {"parity over nothing", "parity", D::kBadField, [](Header& h, Bytes&) { h.specific = 0; }},
       {"grant without late members", "grant", D::kNone, [](Header& h, Bytes&) { h.specific = 0; }},
@@ -161,13 +168,13 @@ TEST(Validate, TheSumOfTwoReasonsIsTheFirst) {
   Header header = header_of(Type::kGrant);
   header.type = 99;
   header.flags = 0x8000;
-  header.reserved = 1;
+  header.reserved[0] = 1;
   EXPECT_EQ(name(validate(make_packet(header, {}))), name(DropReason::kBadType));
   header.type = static_cast<std::uint8_t>(Type::kGrant);
   EXPECT_EQ(name(validate(make_packet(header, Bytes(4)))), name(DropReason::kBadFlags));
   header.flags = 0;
   EXPECT_EQ(name(validate(make_packet(header, Bytes(4)))), name(DropReason::kReservedNotZero));
-  header.reserved = 0;
+  header.reserved[0] = 0;
   header.session = 0;
   EXPECT_EQ(name(validate(make_packet(header, Bytes(4)))), name(DropReason::kBadLength));
   EXPECT_EQ(name(validate(make_packet(header, {}))), name(DropReason::kBadField));
