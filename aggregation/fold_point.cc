@@ -12,9 +12,6 @@ namespace {
 /// One past the last round number.
 constexpr std::uint64_t kNoEnd = std::uint64_t{std::numeric_limits<std::uint32_t>::max()} + 1;
 
-/// A grant is renewed when this part of the window has come free since the last one.
-constexpr std::uint32_t kGrantParts = 8;
-
 // lint: set-up, runs before the first packet
 /// What is wrong with an entry; empty when it is sound.
 std::string fault_of(const MemberEntry& entry, std::uint16_t lane_count) {

@@ -113,6 +113,9 @@ class FoldPoint {
   /// round opens with the next advance().
   bool close(std::uint32_t round, wire::RoundOutcome outcome);
 
+  /// A grant is renewed when this part of the window has come free since the last one.
+  static constexpr std::uint32_t kGrantParts = 8;
+
   /// True when the source of a round should hear how far it may send: at first, whenever an eighth of the
   /// window has come free, and for the last chunks of the lane.
   static bool grant_due(const OpenRound& round);
