@@ -110,7 +110,8 @@ void Lane::finish_site_chunk(LaneEpoch& epoch, std::size_t point, OpenRound& rou
   if (!at.is_root) header.update_format = static_cast<std::uint8_t>(facts.format);
   wire::set_payload(header, std::span(out, bytes));
   window.release(index);
-  send_down(header, out, std::move(spare_), epoch, *epoch.table->forwarding.find(at.tree), now_ns);
+  const BufferRef keep = std::move(spare_);
+  send_down(header, out, keep, epoch, *epoch.table->forwarding.find(at.tree), now_ns);
   counters_.folds.add();
 }
 

@@ -194,10 +194,11 @@ std::vector<Case> other_cases() {
          join.rank = 0;
          put_from_west(edge, join);
        }},
-      {"a partial", DropReason::kUnsupportedType, true, changed([](wire::Header& header, Bytes&) {
+      {"a partial", DropReason::kUnknownTree, true, changed([](wire::Header& header, Bytes&) {
          header.type = static_cast<std::uint8_t>(Type::kPartial);
+         header.update_format = header.format;
        })},
-      {"a result", DropReason::kUnsupportedType, true,
+      {"a result", DropReason::kUnknownTree, true,
        changed([](wire::Header& header, Bytes&) { header.type = static_cast<std::uint8_t>(Type::kResult); })},
       {"a parity", DropReason::kUnsupportedType, false,
        [](SmallEdge& edge, wire::Header, const Bytes&) {
