@@ -25,13 +25,15 @@ struct Avx2 : Vectors<8> {
     return halves(_mm_unpacklo_epi8(_mm_setzero_si128(), load_eight_bytes(at)));
   }
   /// With the mantissa where fp16 has it, a code is 2^-8 times its value, subnormals included.
-  [[gnu::always_inline]] static F from_e4m3(const std::byte* at) {
-    const __m128i code = _mm_cvtepi8_epi16(load_eight_bytes(at));
-    const __m128i magnitude = _mm_and_si128(_mm_slli_epi16(code, 7), _mm_set1_epi16(0x3f80));
-    const __m128i sign = _mm_and_si128(code, _mm_set1_epi16(static_cast<short>(0x8000)));
-    const __m128i nan = _mm_cmpeq_epi16(magnitude, _mm_set1_epi16(0x3f80));
-    const __m128i bits = _mm_or_si128(_mm_or_si128(magnitude, sign), nan);  // All ones are a NaN.
-    return halves(bits) * 256.0F;
+  [[gnu::always_inline]] static void from_e4m3(const std::byte* at, F& first, F& second) {
+    const __m256i code = _mm256_cvtepi8_epi16(load<__m128i>(at));
+    const __m256i most = _mm256_set1_epi16(0x3f80);
+    const __m256i magnitude = _mm256_and_si256(_mm256_slli_epi16(code, 7), most);
+    const __m256i sign = _mm256_and_si256(code, _mm256_set1_epi16(static_cast<short>(0x8000)));
+    const __m256i nan = _mm256_cmpeq_epi16(magnitude, most);  // All ones are a NaN.
+    const __m256i bits = _mm256_or_si256(_mm256_or_si256(magnitude, sign), nan);
+    first = halves(_mm256_castsi256_si128(bits)) * 256.0F;
+    second = halves(_mm256_extracti128_si256(bits, 1)) * 256.0F;
   }
   [[gnu::always_inline]] static void store_halves(std::byte* at, U codes) {
     const auto wide = reinterpret_cast<__m256i>(codes);

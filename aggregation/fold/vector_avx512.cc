@@ -22,13 +22,16 @@ struct Avx512 : Vectors<16> {
     return halves(_mm256_slli_epi16(_mm256_cvtepu8_epi16(load<__m128i>(at)), 8));
   }
   /// With the mantissa where fp16 has it, a code is 2^-8 times its value, subnormals included.
-  [[gnu::always_inline]] static F from_e4m3(const std::byte* at) {
-    const __m256i code = _mm256_cvtepi8_epi16(load<__m128i>(at));
-    const __m256i magnitude = _mm256_and_si256(_mm256_slli_epi16(code, 7), _mm256_set1_epi16(0x3f80));
-    const __m256i sign = _mm256_set1_epi16(static_cast<short>(0x8000));
-    const __mmask16 nan = _mm256_cmpeq_epi16_mask(magnitude, _mm256_set1_epi16(0x3f80));
-    const __m256i bits = _mm256_ternarylogic_epi64(magnitude, code, sign, 0xf8);  // magnitude | (code & sign)
-    return halves(_mm256_mask_mov_epi16(bits, nan, _mm256_set1_epi16(0x7e00))) * 256.0F;
+  [[gnu::always_inline]] static void from_e4m3(const std::byte* at, F& first, F& second) {
+    const __m512i code = _mm512_cvtepi8_epi16(load<__m256i>(at));
+    const __m512i most = _mm512_set1_epi16(0x3f80);
+    const __m512i magnitude = _mm512_and_si512(_mm512_slli_epi16(code, 7), most);
+    const __mmask32 nan = _mm512_cmpeq_epi16_mask(magnitude, most);
+    const __m512i sign = _mm512_set1_epi16(static_cast<short>(0x8000));
+    __m512i bits = _mm512_ternarylogic_epi64(magnitude, code, sign, 0xf8);  // magnitude | (code & sign)
+    bits = _mm512_mask_mov_epi16(bits, nan, _mm512_set1_epi16(0x7e00));
+    first = halves(_mm512_castsi512_si256(bits)) * 256.0F;
+    second = halves(_mm512_extracti64x4_epi64(bits, 1)) * 256.0F;
   }
   [[gnu::always_inline]] static void store_halves(std::byte* at, U codes) {
     store(at, _mm512_cvtepi32_epi16(reinterpret_cast<__m512i>(codes)));

@@ -108,8 +108,9 @@ struct Vectors {
   [[gnu::always_inline]] static F from_int8(const std::byte* at) {
     return __builtin_convertvector(__builtin_convertvector(load<SignedBytes>(at), I), F);
   }
-  [[gnu::always_inline]] static F from_e4m3(const std::byte* at) {
-    return decode_small<4, 3, false>(__builtin_convertvector(load<Bytes>(at), U));
+  [[gnu::always_inline]] static void from_e4m3(const std::byte* at, F& first, F& second) {
+    first = decode_small<4, 3, false>(__builtin_convertvector(load<Bytes>(at), U));
+    second = decode_small<4, 3, false>(__builtin_convertvector(load<Bytes>(at + width), U));
   }
   [[gnu::always_inline]] static F from_e5m2(const std::byte* at) {
     return decode_small<5, 2, true>(__builtin_convertvector(load<Bytes>(at), U));
