@@ -15,7 +15,7 @@ std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 
-void Arena::Unmap::operator()(std::byte* base) const { munmap(base, bytes); }
+void UnmapMemory::operator()(std::byte* base) const { munmap(base, bytes); }
 
 Result<Arena> Arena::create(std::uint64_t bytes) {
   void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -25,7 +25,7 @@ Result<Arena> Arena::create(std::uint64_t bytes) {
   madvise(base, bytes, MADV_HUGEPAGE);
   std::memset(base, 0, bytes);
   Arena arena;
-  arena.base_ = {static_cast<std::byte*>(base), Unmap{bytes}};
+  arena.base_ = {static_cast<std::byte*>(base), UnmapMemory{bytes}};
   arena.bytes_ = bytes;
   return arena;
 }

@@ -10,6 +10,12 @@
 
 namespace tombolo::bench {
 
+/// Gives mapped memory back.
+struct UnmapMemory {
+  std::uint64_t bytes = 0;
+  void operator()(std::byte* base) const;
+};
+
 /// The inputs and results of many chunks in one piece of memory, one member's chunks after another's, as an arena holds
 /// them: bytes of member m's chunk c begin 64-byte aligned behind those of its chunk c - 1.
 class Arena {
@@ -38,12 +44,7 @@ class Arena {
   }
 
  private:
-  struct Unmap {
-    std::uint64_t bytes = 0;
-    void operator()(std::byte* base) const;
-  };
-
-  std::unique_ptr<std::byte, Unmap> base_;
+  std::unique_ptr<std::byte, UnmapMemory> base_;
   std::uint64_t bytes_ = 0;
   Shape shape_;
   std::size_t chunks_ = 0;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "dataplane/port/dpdk/big_endian.h"
 #include "protocol/wire/feedback.h"
 #include "protocol/wire/hello.h"
 #include "protocol/wire/packet.h"
