@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tools/bench/dpdk/aggregate_command.h"
+#include "tools/bench/dpdk/replicate_command.h"
 #include "tools/bench/fold_command.h"
 #include "tools/cli.h"
 
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
   int exit_code = tools::kExitOk;
   bench::add_fold(app, exit_code);
   bench::add_aggregate(app, exit_code);
+  bench::add_replicate(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
