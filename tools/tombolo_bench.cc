@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tools/bench/dpdk/aggregate_command.h"
+#include "tools/bench/dpdk/latency_command.h"
 #include "tools/bench/dpdk/replicate_command.h"
 #include "tools/bench/fold_command.h"
 #include "tools/cli.h"
@@ -15,6 +16,7 @@ int main(int argc, char** argv) {
   bench::add_fold(app, exit_code);
   bench::add_aggregate(app, exit_code);
   bench::add_replicate(app, exit_code);
+  bench::add_latency(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

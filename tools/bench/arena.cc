@@ -35,8 +35,8 @@ Status Arena::fill(const Shape& shape, std::span<const std::vector<std::byte>> p
   result_stride_ = aligned(shape.result_bytes);
   const std::uint64_t chunk_bytes = shape.k * input_stride_ + result_stride_;
   if (chunk_bytes > bytes_)
-    return invalid_input(fmt::format("{} for chunks of {}: not one fits", format_bytes(bytes_),
-                                     format_bytes(chunk_bytes)));
+    return invalid_input(
+        fmt::format("{} for chunks of {}: not one fits", format_bytes(bytes_), format_bytes(chunk_bytes)));
   shape_ = shape;
   chunks_ = std::max<std::size_t>(1, std::min(shape.total_bytes, bytes_) / chunk_bytes);
   for (std::size_t member = 0; member < shape.k; ++member)

@@ -16,8 +16,8 @@ struct UnmapMemory {
   void operator()(std::byte* base) const;
 };
 
-/// The inputs and results of many chunks in one piece of memory, one member's chunks after another's, as an arena holds
-/// them: bytes of member m's chunk c begin 64-byte aligned behind those of its chunk c - 1.
+/// The inputs and results of many chunks in one piece of memory, one member's chunks after another's, as an
+/// arena holds them: bytes of member m's chunk c begin 64-byte aligned behind those of its chunk c - 1.
 class Arena {
  public:
   struct Shape {
@@ -30,8 +30,8 @@ class Arena {
   /// Takes `bytes` of memory, 64-byte aligned and touched. Errors: kUnavailable.
   static Result<Arena> create(std::uint64_t bytes);
 
-  /// Lays the arena out anew and fills it: the payloads of member m are payloads[m mod payloads.size()], turned on by
-  /// one from chunk to chunk. Errors: kInvalidInput when not even one chunk fits.
+  /// Lays the arena out anew and fills it: the payloads of member m are payloads[m mod payloads.size()],
+  /// turned on by one from chunk to chunk. Errors: kInvalidInput when not even one chunk fits.
   Status fill(const Shape& shape, std::span<const std::vector<std::byte>> payloads);
 
   std::size_t chunks() const { return chunks_; }

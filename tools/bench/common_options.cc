@@ -20,12 +20,14 @@ void add_common(CLI::App& command, CommonOptions& options) {
       ->capture_default_str();
   command.add_option("--cpu", options.cpu, "The processor to stay on; default: the last one allowed")
       ->check(CLI::Range(0, 1023));
-  command.add_flag("--tiny", options.tiny, "Small sizes, two short repetitions: tries the program, measures nothing");
+  command.add_flag("--tiny", options.tiny,
+                   "Small sizes, two short repetitions: tries the program, measures nothing");
   tools::add_json(command, options.json);
 }
 
 void add_cases(CLI::App& command, CommonOptions& options) {
-  command.add_option("--format", options.format_names, "Number formats of the inputs, such as fp32,bf16")->delimiter(',');
+  command.add_option("--format", options.format_names, "Number formats of the inputs, such as fp32,bf16")
+      ->delimiter(',');
   command.add_option("-k,--k", options.k, "Inputs of a fold, such as 2,8")->delimiter(',');
   command.add_option("--chunk-bytes", options.chunk_bytes, "Bytes of a payload at most, such as 1280,8192")
       ->delimiter(',');
@@ -37,7 +39,8 @@ void add_resident(CLI::App& command, CommonOptions& options) {
       ->delimiter(',');
 }
 
-Result<std::vector<wire::Format>> formats_of(const CommonOptions& options, std::vector<wire::Format> otherwise) {
+Result<std::vector<wire::Format>> formats_of(const CommonOptions& options,
+                                             std::vector<wire::Format> otherwise) {
   if (options.format_names.empty()) return otherwise;
   std::vector<wire::Format> formats;
   for (const std::string& name : options.format_names) {
@@ -64,8 +67,9 @@ int report(const std::string& verb, const CommonOptions& options, int cpu, std::
   const Machine machine = read_machine();
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
   if (tools::prints_tables(options.json)) {
-    fmt::print("{}on CPU {}, {} repetitions of {} s{}\n", describe(machine), cpu, measure_options(options).repeat,
-               measure_options(options).seconds, options.tiny ? "; a tiny run measures nothing" : "");
+    fmt::print("{}on CPU {}, {} repetitions of {} s{}\n", describe(machine), cpu,
+               measure_options(options).repeat, measure_options(options).seconds,
+               options.tiny ? "; a tiny run measures nothing" : "");
     for (const AbsentRival& rival : absent) fmt::print("without {}: {}\n", rival.impl, rival.reason);
     for (const std::string& note : notes) fmt::print("{}\n", note);
     fmt::print("\n{}", format_table(rows));
@@ -77,7 +81,8 @@ int report(const std::string& verb, const CommonOptions& options, int cpu, std::
   object["seconds"] = measure_options(options).seconds;
   object["tiny"] = options.tiny;
   object["absent"] = nlohmann::ordered_json::array();
-  for (const AbsentRival& rival : absent) object["absent"].push_back({{"impl", rival.impl}, {"reason", rival.reason}});
+  for (const AbsentRival& rival : absent)
+    object["absent"].push_back({{"impl", rival.impl}, {"reason", rival.reason}});
   object["notes"] = notes;
   object["rows"] = nlohmann::ordered_json::array();
   for (const Row& row : rows) object["rows"].push_back(to_json(row));

@@ -35,7 +35,8 @@ void add_cases(CLI::App& command, CommonOptions& options);
 void add_resident(CLI::App& command, CommonOptions& options);
 
 /// The formats by name; `otherwise` when none is named. Errors: those of parse_format().
-Result<std::vector<wire::Format>> formats_of(const CommonOptions& options, std::vector<wire::Format> otherwise);
+Result<std::vector<wire::Format>> formats_of(const CommonOptions& options,
+                                             std::vector<wire::Format> otherwise);
 /// `given`, or when it is empty `tiny` or `usual`.
 template <typename T>
 std::vector<T> choose(const CommonOptions& options, const std::vector<T>& given, std::vector<T> usual,

@@ -103,7 +103,8 @@ Side side_of(const Case& c, Row row, std::function<double(std::uint64_t)> run) {
   return side;
 }
 
-Status add_ours(const Case& c, const std::string& isa, const std::string& resident, std::vector<Side>& sides) {
+Status add_ours(const Case& c, const std::string& isa, const std::string& resident,
+                std::vector<Side>& sides) {
   const auto set = fold::choose_instruction_set(isa);
   if (!set) return Error(set.error());
   const fold::FoldFunction function = fold::select(c.kind, *set);
@@ -111,9 +112,11 @@ Status add_ours(const Case& c, const std::string& isa, const std::string& reside
     return invalid_input(fmt::format("{} to {}: no fold", format_name(c.kind.input),
                                      format_name(fold::output_format(c.kind))));
   for (std::size_t chunk = 0; chunk < std::min(kCheckedChunks, c.arena->chunks()); ++chunk)
-    if (!is_exact(c, chunk, [&](const std::byte* const* in, std::byte* out) { function(call_of(c, in, out)); }))
-      return Error{ErrorCode::kFailed, fmt::format("{} by {}, k = {}: not the bits of the reference; nothing is timed",
-                                                   format_name(c.kind.input), isa, c.k)};
+    if (!is_exact(c, chunk,
+                  [&](const std::byte* const* in, std::byte* out) { function(call_of(c, in, out)); }))
+      return Error{ErrorCode::kFailed,
+                   fmt::format("{} by {}, k = {}: not the bits of the reference; nothing is timed",
+                               format_name(c.kind.input), isa, c.k)};
   Row row = row_of(c, "tombolo", isa, resident);
   row.exact = true;
   sides.push_back(side_of(c, std::move(row), [&c, function](std::uint64_t iterations) {
@@ -149,8 +152,8 @@ void add_limit(const Case& c, const std::string& resident, std::vector<Side>& si
 
 std::vector<std::string> machine_sets() {
   std::vector<std::string> sets;
-  for (const char* name : {"scalar", "baseline", "avx2", "avx512"})
-    if (fold::choose_instruction_set(name)) sets.emplace_back(name);
+  for (const fold::InstructionSet set : fold::kInstructionSets)
+    if (fold::is_available(set)) sets.emplace_back(fold::name_of(set));
   return sets;
 }
 
@@ -167,13 +170,13 @@ Result<std::vector<Row>> run_case(const Case& c, const std::string& resident, co
   add_rivals(c, rivals, resident, sides);
   add_limit(c, resident, sides);
   return measure(sides, options.measure, [&](std::uint32_t repetition) {
-    progress(fmt::format("fold {} k {} {} B {}: {}/{}", format_name(c.kind.input), c.k, c.chunk_bytes, resident,
-                         repetition, options.measure.repeat));
+    progress(fmt::format("fold {} k {} {} B {}: {}/{}", format_name(c.kind.input), c.k, c.chunk_bytes,
+                         resident, repetition, options.measure.repeat));
   });
 }
 
-Result<Case> make_case(const FoldOptions& options, wire::Format format, std::uint32_t k, std::uint32_t chunk_bytes,
-                       Arena& arena, std::size_t& cursor) {
+Result<Case> make_case(const FoldOptions& options, wire::Format format, std::uint32_t k,
+                       std::uint32_t chunk_bytes, Arena& arena, std::size_t& cursor) {
   Case c;
   c.kind.input = format;
   c.kind.output = result_of(options, format);
@@ -193,7 +196,8 @@ Result<Case> make_case(const FoldOptions& options, wire::Format format, std::uin
 
 }  // namespace
 
-Result<std::vector<Row>> run_fold(const FoldOptions& options, const Rivals& rivals, const Progress& progress) {
+Result<std::vector<Row>> run_fold(const FoldOptions& options, const Rivals& rivals,
+                                  const Progress& progress) {
   std::vector<Row> rows;
   auto arena = Arena::create(options.memory_bytes);
   if (!arena) return std::move(arena).error();

@@ -26,12 +26,13 @@ struct FoldOptions {
   MeasureOptions measure;
 };
 
-/// Folds k payloads to one, over and over: by every instruction set, by every rival that has the format (which adds
-/// pair-wise: a copy of the first input, then k - 1 sums into it), and by the limit's kernel. "cache": one chunk's
-/// buffers, again and again; "memory": chunk after chunk of an arena that no cache holds. Bytes are those of the inputs.
+/// Folds k payloads to one, over and over: by every instruction set, by every rival that has the format
+/// (which adds pair-wise: a copy of the first input, then k - 1 sums into it), and by the limit's kernel.
+/// "cache": one chunk's buffers, again and again; "memory": chunk after chunk of an arena that no cache
+/// holds. Bytes are those of the inputs.
 ///
-/// Before anything is timed, results are compared with those of the reference. Errors: kFailed when one of our own is
-/// not equal to the bit; kInvalidInput for what cannot be folded; kUnavailable without memory.
+/// Before anything is timed, results are compared with those of the reference. Errors: kFailed when one of
+/// our own is not equal to the bit; kInvalidInput for what cannot be folded; kUnavailable without memory.
 Result<std::vector<Row>> run_fold(const FoldOptions& options, const Rivals& rivals, const Progress& progress);
 
 }  // namespace tombolo::bench

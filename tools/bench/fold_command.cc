@@ -25,7 +25,8 @@ struct FoldCommand {
   std::string memory;
 };
 
-/// Twice the last cache, so that nothing of a chunk is left there when it is read again; at most a quarter of the memory.
+/// Twice the last cache, so that nothing of a chunk is left there when it is read again; at most a quarter of
+/// the memory.
 std::uint64_t default_memory(const Machine& machine) {
   constexpr std::uint64_t kLeast = 256ULL << 20;
   return std::min(std::max(kLeast, 2 * machine.l3_bytes), machine.free_memory_bytes / 4);
@@ -43,7 +44,8 @@ Result<FoldOptions> options_of(const FoldCommand& command) {
   }
   options.k = choose(command.common, command.common.k, {2, 4, 8, 16}, {2, 3});
   options.chunk_bytes = choose(command.common, command.common.chunk_bytes, {1280, 8192}, {1280});
-  options.resident = choose(command.common, command.common.resident, {"cache", "memory"}, {"cache", "memory"});
+  options.resident =
+      choose(command.common, command.common.resident, {"cache", "memory"}, {"cache", "memory"});
   options.isa = command.isa;
   options.measure = measure_options(command.common);
   options.memory_bytes = command.common.tiny ? 1ULL << 20 : default_memory(read_machine());
@@ -72,16 +74,19 @@ int run(const FoldCommand& command) {
 }  // namespace
 
 void add_fold(CLI::App& app, int& exit_code) {
-  CLI::App* const verb =
-      app.add_subcommand("fold", "Folds alone: GB/s of input per core, by instruction set, beside rivals and the limit");
+  CLI::App* const verb = app.add_subcommand(
+      "fold", "Folds alone: GB/s of input per core, by instruction set, beside rivals and the limit");
   const auto command = std::make_shared<FoldCommand>();
   add_common(*verb, command->common);
   add_cases(*verb, command->common);
   add_resident(*verb, command->common);
-  verb->add_option("--result-format", command->result, "Of the result; default: bf16 for mx formats, else the input's");
-  verb->add_option("--isa", command->isa, "Instruction sets: scalar, baseline, avx2, avx512; default: all there are")
+  verb->add_option("--result-format", command->result,
+                   "Of the result; default: bf16 for mx formats, else the input's");
+  verb->add_option("--isa", command->isa,
+                   "Instruction sets: scalar, baseline, avx2, avx512; default: all there are")
       ->delimiter(',');
-  verb->add_option("--memory", command->memory, "Memory for chunks; default: twice the last cache")->type_name("BYTES");
+  verb->add_option("--memory", command->memory, "Memory for chunks; default: twice the last cache")
+      ->type_name("BYTES");
   verb->callback([command, &exit_code] { exit_code = run(*command); });
 }
 

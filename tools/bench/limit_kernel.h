@@ -8,9 +8,9 @@ namespace tombolo::bench {
 /// Most inputs of a LimitKernel.
 inline constexpr std::size_t kMaxLimitInputs = 16;
 
-/// What a fold cannot be faster than: reads `bytes` of each of the k inputs once, combines them (exclusive or: one
-/// instruction per load) and writes `out_bytes`, at most twice as many. `bytes` and `out_bytes` are multiples of 2;
-/// out overlaps no input.
+/// What a fold cannot be faster than: reads `bytes` of each of the k inputs once, combines them (exclusive
+/// or: one instruction per load) and writes `out_bytes`, at most twice as many. `bytes` and `out_bytes` are
+/// multiples of 2; out overlaps no input.
 using LimitKernel = void (*)(const std::byte* const* inputs, std::size_t bytes, std::byte* out,
                              std::size_t out_bytes);
 

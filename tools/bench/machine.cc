@@ -16,7 +16,7 @@
 namespace tombolo::bench {
 namespace {
 
-constexpr std::array kFlags{"sse4_2", "avx",      "f16c",     "fma",        "avx2",       "avx512f",
+constexpr std::array kFlags{"sse4_2",   "avx",      "f16c",     "fma",         "avx2",        "avx512f",
                             "avx512bw", "avx512vl", "avx512dq", "avx512_bf16", "avx512_vbmi", "vpclmulqdq"};
 
 /// What stands behind "key ... :" in a file such as /proc/cpuinfo; empty if nothing does.
@@ -36,7 +36,8 @@ std::string known_flags() {
   std::istringstream all(find_value("/proc/cpuinfo", "flags"));
   std::string found;
   for (std::string flag; all >> flag;)
-    if (std::find(kFlags.begin(), kFlags.end(), flag) != kFlags.end()) found += (found.empty() ? "" : " ") + flag;
+    if (std::find(kFlags.begin(), kFlags.end(), flag) != kFlags.end())
+      found += (found.empty() ? "" : " ") + flag;
   return found;
 }
 
@@ -66,7 +67,8 @@ Machine read_machine() {
   machine.cpus = static_cast<std::uint32_t>(positive(sysconf(_SC_NPROCESSORS_ONLN)));
   machine.l2_bytes = positive(sysconf(_SC_LEVEL2_CACHE_SIZE));
   machine.l3_bytes = positive(sysconf(_SC_LEVEL3_CACHE_SIZE));
-  machine.free_memory_bytes = 1024 * std::strtoull(find_value("/proc/meminfo", "MemAvailable").c_str(), nullptr, 10);
+  machine.free_memory_bytes =
+      1024 * std::strtoull(find_value("/proc/meminfo", "MemAvailable").c_str(), nullptr, 10);
   return machine;
 }
 
@@ -78,8 +80,8 @@ nlohmann::ordered_json to_json(const Machine& machine) {
 
 std::string describe(const Machine& machine) {
   return fmt::format("{} ({} CPUs, L2 {}, L3 {})\n{}\n{}, {}; load {}\n", machine.cpu, machine.cpus,
-                     format_bytes(machine.l2_bytes), format_bytes(machine.l3_bytes), machine.flags, machine.kernel,
-                     machine.compiler, machine.load);
+                     format_bytes(machine.l2_bytes), format_bytes(machine.l3_bytes), machine.flags,
+                     machine.kernel, machine.compiler, machine.load);
 }
 
 Result<int> pin_to_cpu(int cpu) {

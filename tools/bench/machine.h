@@ -8,7 +8,8 @@
 
 namespace tombolo::bench {
 
-/// Where something was measured. Nothing here says that the machine was quiet: the load says whether it may have been.
+/// Where something was measured. Nothing here says that the machine was quiet: the load says whether it may
+/// have been.
 struct Machine {
   std::string cpu;     ///< The processor's own name.
   std::string flags;   ///< Of its instruction sets, those that matter to folds and checksums.
@@ -26,8 +27,8 @@ nlohmann::ordered_json to_json(const Machine& machine);
 /// A few lines for people.
 std::string describe(const Machine& machine);
 
-/// Keeps this thread on one processor: the given one, or, below 0, the last of those that it may use. Returns which.
-/// Errors: kInvalidInput for a processor that it may not use.
+/// Keeps this thread on one processor: the given one, or, below 0, the last of those that it may use. Returns
+/// which. Errors: kInvalidInput for a processor that it may not use.
 Result<int> pin_to_cpu(int cpu);
 
 }  // namespace tombolo::bench

@@ -10,7 +10,8 @@
 namespace tombolo::bench {
 namespace {
 
-/// Iterations of a side that take at least `seconds`. The search itself warms caches and branch predictors up.
+/// Iterations of a side that take at least `seconds`. The search itself warms caches and branch predictors
+/// up.
 std::uint64_t calibrate(const Side& side, double seconds) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
   std::uint64_t iterations = 1;
@@ -70,7 +71,8 @@ std::vector<Row> measure(std::span<const Side> sides, const MeasureOptions& opti
   std::vector<Row> rows;
   for (std::size_t i = 0; i < sides.size(); ++i) {
     rows.push_back(sides[i].row);
-    fill_in(sides[i], rates[i], limit ? &rates[*limit] : nullptr, limit ? sides[*limit].bytes : 0, rows.back());
+    fill_in(sides[i], rates[i], limit ? &rates[*limit] : nullptr, limit ? sides[*limit].bytes : 0,
+            rows.back());
   }
   return rows;
 }

@@ -13,13 +13,11 @@ struct Name {
   wire::Format format;
   const char* name;
 };
-constexpr std::array kNames{Name{wire::Format::kFp32, "fp32"},
-                            Name{wire::Format::kBf16, "bf16"},
-                            Name{wire::Format::kFp16, "fp16"},
-                            Name{wire::Format::kInt32, "int32"},
-                            Name{wire::Format::kMxInt8, "mxint8"},
-                            Name{wire::Format::kMxFp8E4M3, "mxfp8-e4m3"},
-                            Name{wire::Format::kMxFp8E5M2, "mxfp8-e5m2"}};
+constexpr std::array kNames{
+    Name{wire::Format::kFp32, "fp32"},           Name{wire::Format::kBf16, "bf16"},
+    Name{wire::Format::kFp16, "fp16"},           Name{wire::Format::kInt32, "int32"},
+    Name{wire::Format::kMxInt8, "mxint8"},       Name{wire::Format::kMxFp8E4M3, "mxfp8-e4m3"},
+    Name{wire::Format::kMxFp8E5M2, "mxfp8-e5m2"}};
 
 }  // namespace
 

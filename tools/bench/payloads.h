@@ -18,7 +18,8 @@ std::string format_name(wire::Format format);
 /// Errors: kInvalidInput, listing the names.
 Result<wire::Format> parse_format(std::string_view name);
 
-/// Most elements of a format, a multiple of 32, whose payload has at most `bytes` bytes; 0 if not even 32 fit.
+/// Most elements of a format, a multiple of 32, whose payload has at most `bytes` bytes; 0 if not even 32
+/// fit.
 std::size_t elements_in(wire::Format format, std::size_t bytes);
 
 /// A payload of random values about as large as 1 (int32: a million), the same for the same seed.

@@ -87,7 +87,8 @@ void blas_add_fp32(std::byte* accumulator, const std::byte* input, std::size_t e
 
 void Rivals::open_openblas() {
   if (std::getenv("OPENBLAS_CORETYPE") != nullptr) {
-    absent_.push_back({"openblas", "OPENBLAS_CORETYPE is set, so it would not run its best kernel: unset it"});
+    absent_.push_back(
+        {"openblas", "OPENBLAS_CORETYPE is set, so it would not run its best kernel: unset it"});
     return;
   }
   openblas_set_num_threads(1);

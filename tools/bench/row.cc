@@ -61,14 +61,14 @@ std::string format_table(std::span<const Row> rows) {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   std::erase_if(names, [&](const std::string& name) {
-    return std::all_of(objects.begin(), objects.end(), [&](const Json& object) {
-      return !object.contains(name) || object[name].is_null();
-    });
+    return std::all_of(objects.begin(), objects.end(),
+                       [&](const Json& object) { return !object.contains(name) || object[name].is_null(); });
   });
   std::vector<std::string> lines(rows.size() + 1);
   for (const std::string& name : names) {
     std::vector<std::string> cells{name};
-    for (const Json& object : objects) cells.push_back(object.contains(name) ? cell(name, object[name]) : "-");
+    for (const Json& object : objects)
+      cells.push_back(object.contains(name) ? cell(name, object[name]) : "-");
     std::size_t width = 0;
     for (const std::string& text : cells) width = std::max(width, text.size());
     for (std::size_t i = 0; i < lines.size(); ++i) {

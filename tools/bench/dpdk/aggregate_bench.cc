@@ -50,7 +50,8 @@ Side side_of(const Clique& clique, const std::string& impl, const std::string& r
 }
 
 /// Runs one part of the pipeline; returns cycles per packet.
-Result<double> stage_cycles(const Clique& clique, Stage stage, const Devices& devices, const MeasureOptions& options) {
+Result<double> stage_cycles(const Clique& clique, Stage stage, const Devices& devices,
+                            const MeasureOptions& options) {
   auto pool = MbufPool::create(pool_options(clique));
   if (!pool) return std::move(pool).error();
   auto rig = StageRig::create(clique, stage, **pool, *devices.ring[0], *devices.ring[1]);
@@ -91,7 +92,8 @@ Result<std::vector<Row>> run_case(const Clique& clique, const std::string& resid
   progress(what + ": fills the slots");
   auto pool = MbufPool::create(pool_options(clique));
   if (!pool) return std::move(pool).error();
-  auto limit_pool = MbufPool::create(pool_options(clique_of(options, clique.format, clique.k, clique.chunk_bytes, "")));
+  auto limit_pool =
+      MbufPool::create(pool_options(clique_of(options, clique.format, clique.k, clique.chunk_bytes, "")));
   if (!limit_pool) return std::move(limit_pool).error();
   auto rig = EdgeRig::create(clique, **pool, *devices.ring[0], *devices.ring[1]);
   if (!rig) return std::move(rig).error();
@@ -101,7 +103,7 @@ Result<std::vector<Row>> run_case(const Clique& clique, const std::string& resid
   if (Status warm = (*rig)->warm_up(clock); !warm) return std::move(warm).error();
   Status status = ok_status();
   std::array sides{side_of(clique, "tombolo", resident), side_of(clique, "limit", resident)};
-  sides[0].row.isa = clique.isa.empty() ? "best" : clique.isa;
+  sides[0].row.isa = isa_of(clique);
   sides[0].row.exact = true;
   sides[0].run = [&](std::uint64_t steps) {
     return run_steps(**rig, steps, status, [&] { (*rig)->turn(clock.now_ns()); });
@@ -109,16 +111,20 @@ Result<std::vector<Row>> run_case(const Clique& clique, const std::string& resid
   sides[1].run = [&](std::uint64_t steps) {
     return run_steps(**limit, steps, status, [&] { (*limit)->turn(); });
   };
-  std::vector<Row> rows = measure(sides, options.measure, [&](std::uint32_t repetition) {
+  const std::span<const Side> chosen =
+      std::span<const Side>(sides).first(options.edge_only ? 1 : sides.size());
+  std::vector<Row> rows = measure(chosen, options.measure, [&](std::uint32_t repetition) {
     progress(fmt::format("{}: {}/{}", what, repetition, options.measure.repeat));
   });
   if (!status) return std::move(status).error();
   for (Row& row : rows) row.more["distance_bytes"] = clique.distance_bytes();
+  if (options.edge_only) return rows;
   rig->reset();
   limit->reset();
   pool->reset();
   progress(what + ": stages");
-  if (Status added = add_stages(clique, devices, options.measure, rows[0]); !added) return std::move(added).error();
+  if (Status added = add_stages(clique, devices, options.measure, rows[0]); !added)
+    return std::move(added).error();
   return rows;
 }
 
@@ -130,10 +136,11 @@ Status for_each_case(const AggregateOptions& options, Body&& body) {
       for (const std::uint32_t k : options.k)
         for (const std::string& resident : options.resident) {
           const Clique clique = clique_of(options, format, k, chunk_bytes, resident);
-          if (k < 2 || k > aggregation::kMaxMembers) return invalid_input(fmt::format("-k {}: must be 2 to 64", k));
+          if (k < 2 || k > aggregation::kMaxMembers)
+            return invalid_input(fmt::format("-k {}: must be 2 to 64", k));
           if (clique.elements() == 0 || clique.payload_bytes() > kMaxPayloadBytes)
-            return invalid_input(fmt::format("--chunk-bytes {}: must hold 32 elements and be at most {}", chunk_bytes,
-                                             kMaxPayloadBytes));
+            return invalid_input(fmt::format("--chunk-bytes {}: must hold 32 elements and be at most {}",
+                                             chunk_bytes, kMaxPayloadBytes));
           if (!fold::is_supported(kind_of(clique)))
             return invalid_input(fmt::format("{}: no fold", format_name(format)));
           if (Status done = body(clique, resident); !done) return done;
@@ -143,8 +150,8 @@ Status for_each_case(const AggregateOptions& options, Body&& body) {
 
 }  // namespace
 
-Clique clique_of(const AggregateOptions& options, wire::Format format, std::uint32_t k, std::uint32_t chunk_bytes,
-                 const std::string& resident) {
+Clique clique_of(const AggregateOptions& options, wire::Format format, std::uint32_t k,
+                 std::uint32_t chunk_bytes, const std::string& resident) {
   Clique clique;
   clique.k = k;
   clique.format = format;
@@ -155,12 +162,17 @@ Clique clique_of(const AggregateOptions& options, wire::Format format, std::uint
   return clique;
 }
 
+Status check(const AggregateOptions& options) {
+  return for_each_case(options, [](const Clique&, const std::string&) { return ok_status(); });
+}
+
 std::uint32_t memory_mb(const AggregateOptions& options) {
   std::uint64_t most = 0;
   const Status sized = for_each_case(options, [&](const Clique& clique, const std::string&) {
     Clique close = clique;
     close.skew_chunks = 0;
-    most = std::max(most, MbufPool::memory_bytes(pool_options(clique)) + MbufPool::memory_bytes(pool_options(close)));
+    most = std::max(
+        most, MbufPool::memory_bytes(pool_options(clique)) + MbufPool::memory_bytes(pool_options(close)));
     return ok_status();
   });
   if (!sized) return 256;  // What is wrong is said when it is run.

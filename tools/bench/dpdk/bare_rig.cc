@@ -16,8 +16,8 @@
 namespace tombolo::bench {
 namespace {
 
-/// The example's own numbers: buffers per pool, what a core keeps of them, room for headers, when it clones, how far
-/// ahead it prefetches.
+/// The example's own numbers: buffers per pool, what a core keeps of them, room for headers, when it clones,
+/// how far ahead it prefetches.
 constexpr unsigned kPoolBuffers = 8192;
 constexpr unsigned kPoolCache = 32;
 constexpr std::uint16_t kHeaderRoom = 2 * RTE_PKTMBUF_HEADROOM;
@@ -34,8 +34,8 @@ constexpr std::uint32_t group_of(std::size_t copies) {
 
 rte_mempool* make_pool(const char* what, unsigned cache, std::uint16_t room) {
   static std::atomic<unsigned> number{0};
-  return rte_pktmbuf_pool_create(fmt::format("bench_{}_{}", what, number++).c_str(), kPoolBuffers, cache, 0, room,
-                                 SOCKET_ID_ANY);
+  return rte_pktmbuf_pool_create(fmt::format("bench_{}_{}", what, number++).c_str(), kPoolBuffers, cache, 0,
+                                 room, SOCKET_ID_ANY);
 }
 
 }  // namespace
@@ -47,11 +47,12 @@ dataplane::Framing group_framing(std::size_t copies) {
   return framing;
 }
 
-Result<OutDevices> open_devices(const Fanout& fanout, dataplane::MbufPool& pool, std::span<const std::string> names) {
+Result<OutDevices> open_devices(const Fanout& fanout, dataplane::MbufPool& pool,
+                                std::span<RingDevice* const> rings) {
   OutDevices devices;
-  for (const std::string& name : names) {
+  for (const RingDevice* const ring : rings) {
     dataplane::DeviceOptions options;
-    options.device = name;
+    options.device = ring->name();
     options.mtu = fanout.mtu;
     options.pool = &pool;
     auto device = dataplane::Device::open(options);
@@ -61,10 +62,10 @@ Result<OutDevices> open_devices(const Fanout& fanout, dataplane::MbufPool& pool,
   return devices;
 }
 
-Result<std::unique_ptr<BareRig>> BareRig::create(Technique technique, const Fanout& fanout, dataplane::MbufPool& pool,
-                                                 const std::string& in, OutDevices& out) {
+Result<std::unique_ptr<BareRig>> BareRig::create(Technique technique, const Fanout& fanout,
+                                                 dataplane::MbufPool& pool, RingDevice& in, OutDevices& out) {
   std::unique_ptr<BareRig> rig(new BareRig(technique, fanout, out));
-  auto devices = open_devices(fanout, pool, {&in, 1});
+  auto devices = open_devices(fanout, pool, std::array{&in});
   if (!devices) return std::move(devices).error();
   rig->in_ = std::move(devices->front());
   if (Status made = rig->create_pools(); !made) return std::move(made).error();
@@ -94,19 +95,20 @@ BareRig::~BareRig() {
   rte_mempool_free(headers_);
 }
 
-void BareRig::turn() {
+bool BareRig::turn() {
   std::array<rte_mbuf*, kBurst> burst;
-  while (const std::uint16_t count = in_.receive(0, burst.data(), kBurst)) {
-    for (std::uint16_t i = 0; i < std::min(kAhead, count); ++i) rte_prefetch0(rte_pktmbuf_mtod(burst[i], const void*));
-    for (std::uint16_t i = 0; i < count; ++i) {
-      if (i + kAhead < count) rte_prefetch0(rte_pktmbuf_mtod(burst[i + kAhead], const void*));
-      if (technique_ == Technique::kAttach)
-        attach(burst[i]);
-      else
-        forward(burst[i]);
-    }
+  const std::uint16_t count = in_.receive(0, burst.data(), kBurst);
+  for (std::uint16_t i = 0; i < std::min(kAhead, count); ++i)
+    rte_prefetch0(rte_pktmbuf_mtod(burst[i], const void*));
+  for (std::uint16_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) rte_prefetch0(rte_pktmbuf_mtod(burst[i + kAhead], const void*));
+    if (technique_ == Technique::kAttach)
+      attach(burst[i]);
+    else
+      forward(burst[i]);
   }
   for (std::size_t copy = 0; copy < fanout_.copies; ++copy) flush(copy);
+  return count > 0;
 }
 
 void BareRig::attach(rte_mbuf* packet) {
@@ -127,10 +129,11 @@ void BareRig::attach(rte_mbuf* packet) {
   }
 }
 
-/// What the example does with a packet: takes the Ethernet header off, looks its group up, makes a frame per device, and
-/// puts an Ethernet header before each. With clones, the packet itself is the last frame.
+/// What the example does with a packet: takes the Ethernet header off, looks its group up, makes a frame per
+/// device, and puts an Ethernet header before each. With clones, the packet itself is the last frame.
 void BareRig::forward(rte_mbuf* packet) {
-  const auto* const ip = reinterpret_cast<const rte_ipv4_hdr*>(rte_pktmbuf_adj(packet, sizeof(rte_ether_hdr)));
+  const auto* const ip =
+      reinterpret_cast<const rte_ipv4_hdr*>(rte_pktmbuf_adj(packet, sizeof(rte_ether_hdr)));
   const std::uint32_t group = rte_be_to_cpu_32(ip->dst_addr);
   const std::int32_t found = RTE_IS_IPV4_MCAST(group) ? rte_fbk_hash_lookup(groups_, group) : -1;
   if (found <= 0) {

@@ -39,7 +39,8 @@ std::uint64_t Clique::update_elements() const { return std::uint64_t{elements()}
 
 std::uint32_t skew_for(const Clique& clique, std::uint64_t distance) {
   const std::uint64_t per_chunk = std::uint64_t{clique.k - 1} * clique.k * clique.payload_bytes();
-  return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, distance / std::max<std::uint64_t>(1, per_chunk)));
+  return static_cast<std::uint32_t>(
+      std::max<std::uint64_t>(1, distance / std::max<std::uint64_t>(1, per_chunk)));
 }
 
 Address port_address(bool lan) { return {lan ? 0x0a000101U : 0x0a000001U, 4700}; }
@@ -111,6 +112,11 @@ fold::Kind kind_of(const Clique& clique) {
   kind.input = clique.format;
   kind.operation = clique.operation;
   return kind;
+}
+
+std::string isa_of(const Clique& clique) {
+  const auto set = fold::choose_instruction_set(clique.isa);
+  return std::string(fold::name_of(set ? *set : fold::InstructionSet::kScalar));
 }
 
 }  // namespace tombolo::bench

@@ -14,9 +14,9 @@
 
 namespace tombolo::bench {
 
-/// One case of the edge's benchmarks: the members of a clique, of which the edge's own island is member 0 and sits behind
-/// the edge's LAN port; the others' chunks come from neighbouring edges behind its WAN port. One lane, one round that
-/// never ends.
+/// One case of the edge's benchmarks: the members of a clique, of which the edge's own island is member 0 and
+/// sits behind the edge's LAN port; the others' chunks come from neighbouring edges behind its WAN port. One
+/// lane, one round that never ends.
 struct Clique {
   std::uint32_t k = 8;
   wire::Format format = wire::Format::kFp32;
@@ -38,7 +38,8 @@ struct Clique {
   std::uint64_t update_elements() const;
 };
 
-/// The skew at which about `distance` bytes come between a chunk's first contribution and its last; at least 1.
+/// The skew at which about `distance` bytes come between a chunk's first contribution and its last; at
+/// least 1.
 std::uint32_t skew_for(const Clique& clique, std::uint64_t distance);
 
 inline constexpr std::uint16_t kJob = 1;
@@ -57,5 +58,8 @@ dataplane::DpdkPortConfig port_config(const Clique& clique, bool lan, const std:
 aggregation::MemberEntry member_entry(const Clique& clique);
 std::shared_ptr<const dataplane::EpochTable> epoch_table(const Clique& clique);
 fold::Kind kind_of(const Clique& clique);
+/// The instruction set's name, also where the clique leaves the choice open; that of the reference if there
+/// is none.
+std::string isa_of(const Clique& clique);
 
 }  // namespace tombolo::bench

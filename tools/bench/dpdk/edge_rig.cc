@@ -60,8 +60,8 @@ dataplane::MbufPoolOptions pool_options(const Clique& clique) {
   return options;
 }
 
-Result<std::unique_ptr<EdgeRig>> EdgeRig::create(const Clique& clique, dataplane::MbufPool& pool, RingDevice& wan,
-                                                 RingDevice& lan) {
+Result<std::unique_ptr<EdgeRig>> EdgeRig::create(const Clique& clique, dataplane::MbufPool& pool,
+                                                 RingDevice& wan, RingDevice& lan) {
   std::unique_ptr<EdgeRig> rig(new EdgeRig(clique, pool, wan, lan));
   if (Status opened = rig->open(wan.name(), lan.name(), pool); !opened) return std::move(opened).error();
   if (Status up = rig->bring_up(); !up) return std::move(up).error();
@@ -112,8 +112,8 @@ Status EdgeRig::bring_up() {
 }
 
 void EdgeRig::turn(Nanoseconds now_ns) {
-  do edge_->worker(0).turn(now_ns);
-  while (devices_[0]->waiting() + devices_[1]->waiting() > 0);
+  do turn_once(now_ns);
+  while (waiting() > 0);
 }
 
 Status EdgeRig::warm_up(const Clock& clock) {
@@ -155,12 +155,14 @@ Status EdgeRig::take(std::span<const std::byte> packet, std::uint32_t member,
     return failed(fmt::format("the edge sent a packet that is {}", name(reason)));
   const wire::Header header = wire::read_header(packet);
   if (wire::is_sequenced(header.packet_type())) {
-    if (header.link_sequence != heard_[member].next_sequence++) return failed("the edge left out a sequence number");
+    if (header.link_sequence != heard_[member].next_sequence++)
+      return failed("the edge left out a sequence number");
   }
   if (header.packet_type() == wire::Type::kRoundEnd) return failed("the edge ended the round");
   if (header.packet_type() != wire::Type::kResult) return ok_status();
   const std::uint32_t chunk = header.chunk;
-  if (chunk != next_result_++) return failed(fmt::format("a result of chunk {} in place of {}", chunk, next_result_ - 1));
+  if (chunk != next_result_++)
+    return failed(fmt::format("a result of chunk {} in place of {}", chunk, next_result_ - 1));
   const std::span<const std::byte> payload = wire::payload_of(packet), expected = members_.expected(chunk);
   if (!std::equal(payload.begin(), payload.end(), expected.begin(), expected.end()))
     return failed(fmt::format("chunk {}: not the bits of the reference", chunk));

@@ -10,8 +10,8 @@
 
 namespace tombolo::bench {
 
-Result<std::unique_ptr<LimitRig>> LimitRig::create(const Clique& clique, dataplane::MbufPool& pool, RingDevice& wan,
-                                                   RingDevice& lan) {
+Result<std::unique_ptr<LimitRig>> LimitRig::create(const Clique& clique, dataplane::MbufPool& pool,
+                                                   RingDevice& wan, RingDevice& lan) {
   std::unique_ptr<LimitRig> rig(new LimitRig(clique, pool, wan, lan));
   for (std::size_t i = 0; i < rig->devices_.size(); ++i) {
     dataplane::DeviceOptions options;
@@ -26,7 +26,10 @@ Result<std::unique_ptr<LimitRig>> LimitRig::create(const Clique& clique, datapla
 }
 
 LimitRig::LimitRig(const Clique& clique, dataplane::MbufPool& pool, RingDevice& wan, RingDevice& lan)
-    : k_(clique.k), payload_bytes_(clique.payload_bytes()), rings_{&wan, &lan}, members_(clique, pool, wan, lan) {}
+    : k_(clique.k),
+      payload_bytes_(clique.payload_bytes()),
+      rings_{&wan, &lan},
+      members_(clique, pool, wan, lan) {}
 
 LimitRig::~LimitRig() {
   for (RingDevice* const ring : rings_) ring->drain();
@@ -38,7 +41,8 @@ void LimitRig::turn() {
     while (const std::uint16_t count = device.receive(0, in.data(), kBurst)) {
       std::uint16_t kept = 0;
       for (std::uint16_t i = 0; i < count; ++i) {
-        if (i + 1 < count) rte_prefetch0(rte_pktmbuf_mtod_offset(in[i + 1], const void*, kFramingBytes + kHeaderBytes));
+        if (i + 1 < count)
+          rte_prefetch0(rte_pktmbuf_mtod_offset(in[i + 1], const void*, kFramingBytes + kHeaderBytes));
         const auto* const packet = rte_pktmbuf_mtod_offset(in[i], const std::byte*, kFramingBytes);
         const std::uint32_t crc = wire::crc32c({packet + kHeaderBytes, payload_bytes_});
         wrong_ += crc == reinterpret_cast<const wire::Header*>(packet)->payload_crc ? 0 : 1;

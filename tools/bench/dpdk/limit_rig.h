@@ -10,13 +10,14 @@
 
 namespace tombolo::bench {
 
-/// What an edge on these devices cannot be faster than: a bare loop over DPDK's bursts that receives, reads every byte of
-/// each payload once (CRC32C), and sends one packet in k. It knows nothing of headers, links, slots or numbers.
+/// What an edge on these devices cannot be faster than: a bare loop over DPDK's bursts that receives, reads
+/// every byte of each payload once (CRC32C), and sends one packet in k. It knows nothing of headers, links,
+/// slots or numbers.
 class LimitRig {
  public:
   /// Errors: those of opening the devices.
-  static Result<std::unique_ptr<LimitRig>> create(const Clique& clique, dataplane::MbufPool& pool, RingDevice& wan,
-                                                  RingDevice& lan);
+  static Result<std::unique_ptr<LimitRig>> create(const Clique& clique, dataplane::MbufPool& pool,
+                                                  RingDevice& wan, RingDevice& lan);
   ~LimitRig();
 
   Members& members() { return members_; }

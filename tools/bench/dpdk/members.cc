@@ -103,10 +103,10 @@ Status Members::put_contribution(std::uint32_t member, std::uint32_t chunk) {
 
 Status Members::put(std::uint32_t member, wire::Header header, std::span<const std::byte> body) {
   Buffer* const buffer = pool_.allocate();
-  if (buffer == nullptr) return Error{ErrorCode::kUnavailable, "no packet buffer left: the edge holds too many"};
+  if (buffer == nullptr)
+    return Error{ErrorCode::kUnavailable, "no packet buffer left: the edge holds too many"};
   header.session = kPeerSession;
-  wire::seal(header);
-  std::memcpy(buffer->data, &header, sizeof header);
+  wire::seal(header, std::span<std::byte, kHeaderBytes>(buffer->data, kHeaderBytes));
   if (!body.empty()) std::memcpy(buffer->data + kHeaderBytes, body.data(), body.size());
   const auto packet_bytes = static_cast<std::uint32_t>(kHeaderBytes + body.size());
   dataplane::write_framing(buffer->data - kFramingBytes, framing_of(member), packet_bytes);

@@ -13,9 +13,9 @@
 
 namespace tombolo::bench {
 
-/// Plays the clique's members towards an edge's ports: makes their packets, in the order of arrival. What it does is
-/// never part of what is timed. A packet is written just before it is received, as a network card writes it: it is in
-/// the cache.
+/// Plays the clique's members towards an edge's ports: makes their packets, in the order of arrival. What it
+/// does is never part of what is timed. A packet is written just before it is received, as a network card
+/// writes it: it is in the cache.
 class Members {
  public:
   /// Different chunks; then they come again.
@@ -24,8 +24,9 @@ class Members {
   /// The pool and the devices outlive it.
   Members(const Clique& clique, dataplane::MbufPool& pool, RingDevice& wan, RingDevice& lan);
 
-  /// Puts the contributions of one step: step_chunks() of each member, chunk by chunk, each member skew_chunks behind
-  /// the one before. Errors: kUnavailable when the pool or a ring has no room: the edge holds more than it may.
+  /// Puts the contributions of one step: step_chunks() of each member, chunk by chunk, each member
+  /// skew_chunks behind the one before. Errors: kUnavailable when the pool or a ring has no room: the edge
+  /// holds more than it may.
   Status put_step();
   /// Puts the next packet only, in the same order; `completes` says whether it is its chunk's last.
   struct Put {

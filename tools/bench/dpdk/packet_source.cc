@@ -10,8 +10,8 @@
 
 namespace tombolo::bench {
 
-PacketSource::PacketSource(std::size_t payload_bytes, const dataplane::Framing& framing, dataplane::MbufPool& pool,
-                           RingDevice& device)
+PacketSource::PacketSource(std::size_t payload_bytes, const dataplane::Framing& framing,
+                           dataplane::MbufPool& pool, RingDevice& device)
     : framing_(framing),
       pool_(pool),
       device_(device),
@@ -38,11 +38,11 @@ Status PacketSource::put_step() {
 
 Status PacketSource::put() {
   Buffer* const buffer = pool_.allocate();
-  if (buffer == nullptr) return Error{ErrorCode::kUnavailable, "no packet buffer left: some did not come back"};
+  if (buffer == nullptr)
+    return Error{ErrorCode::kUnavailable, "no packet buffer left: some did not come back"};
   header_.link_sequence = header_.link_sequence + 1;
   header_.chunk = header_.chunk + 1;
-  wire::seal(header_);
-  std::memcpy(buffer->data, &header_, sizeof header_);
+  wire::seal(header_, std::span<std::byte, kHeaderBytes>(buffer->data, kHeaderBytes));
   std::memcpy(buffer->data + kHeaderBytes, payload_.data(), payload_.size());
   const auto packet_bytes = static_cast<std::uint32_t>(kHeaderBytes + payload_.size());
   dataplane::write_framing(buffer->data - kFramingBytes, framing_, packet_bytes);

@@ -21,15 +21,27 @@ namespace {
 
 using dataplane::MbufPool;
 
-/// Ring devices by number: four for what comes in, then one per copy that is looked at.
-constexpr unsigned kFirstLookedAt = 4;
+/// Ring devices by number: four for what comes in, then one per copy of ours, then one per copy of the
+/// others.
+constexpr unsigned kFirstOut = 4;
+constexpr unsigned kFirstBareOut = kFirstOut + kMaxCopies;
+
+using Rings = std::vector<RingDevice*>;
 
 Error failed(const std::string& message) { return Error{ErrorCode::kFailed, message}; }
 
-std::vector<std::string> null_devices(std::size_t first) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < kMaxCopies; ++i) names.push_back(fmt::format("net_null{}", first + i));
-  return names;
+Result<Rings> get_rings(unsigned first, std::size_t count) {
+  Rings rings;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto ring = RingDevice::get(first + static_cast<unsigned>(i));
+    if (!ring) return std::move(ring).error();
+    rings.push_back(*ring);
+  }
+  return rings;
+}
+
+void swallow(const Rings& rings) {
+  for (RingDevice* const ring : rings) ring->swallow();
 }
 
 /// A source and what handles its packets, as run_steps() wants it.
@@ -40,7 +52,8 @@ class Steps {
   Rig& rig() { return *rig_; }
   PacketSource& members() { return source_; }
   Status take_out() const {
-    return rig_->refused() == 0 ? ok_status() : Status(failed(fmt::format("{} copies were not sent", rig_->refused())));
+    return rig_->refused() == 0 ? ok_status()
+                                : Status(failed(fmt::format("{} copies were not sent", rig_->refused())));
   }
 
  private:
@@ -66,20 +79,13 @@ Status check_copy(const PacketSource& source, std::size_t copy, rte_mbuf* frame)
 }
 
 /// One step whose copies go to rings instead of nowhere.
-Status look_at_copies(const Fanout& fanout, MbufPool& pool, RingDevice& in) {
-  std::vector<RingDevice*> rings;
-  std::vector<std::string> names;
-  for (unsigned copy = 0; copy < fanout.copies; ++copy) {
-    const auto ring = RingDevice::get(kFirstLookedAt + copy);
-    if (!ring) return Error(ring.error());
-    rings.push_back(*ring);
-    names.push_back((*ring)->name());
-  }
-  auto rig = ReplicatorRig::create(fanout, pool, in.name(), names);
+Status look_at_copies(const Fanout& fanout, MbufPool& pool, RingDevice& in, const Rings& rings) {
+  auto rig = ReplicatorRig::create(fanout, pool, in, rings);
   if (!rig) return std::move(rig).error();
   PacketSource source(fanout.payload_bytes, unicast_framing(), pool, in);
   if (Status put = source.put_step(); !put) return put;
-  (*rig)->turn(kSecond);
+  while ((*rig)->turn(kSecond)) {
+  }
   Status status = ok_status();
   for (std::size_t copy = 0; copy < fanout.copies; ++copy) {
     std::array<rte_mbuf*, kBurst> frames;
@@ -113,60 +119,68 @@ struct Comparison {
   Status status = ok_status();
 };
 
-Status add_ours(const Fanout& fanout, MbufPool& pool, RingDevice& in, Comparison& all) {
-  auto rig = ReplicatorRig::create(fanout, pool, in.name(), null_devices(0));
+Status add_ours(const Fanout& fanout, MbufPool& pool, RingDevice& in, const Rings& rings, Comparison& all) {
+  auto rig = ReplicatorRig::create(fanout, pool, in, rings);
   if (!rig) return std::move(rig).error();
   all.ours = std::make_unique<Steps<ReplicatorRig>>(
       std::move(rig).value(), PacketSource(fanout.payload_bytes, unicast_framing(), pool, in));
   all.sides.push_back(side_of(fanout, "tombolo", fanout.payload_bytes));
   all.sides.back().row.exact = true;
-  all.sides.back().run = [&all](std::uint64_t steps) {
+  all.sides.back().run = [&all, &rings](std::uint64_t steps) {
     const MonotonicClock clock;
-    return run_steps(*all.ours, steps, all.status, [&] { all.ours->rig().turn(clock.now_ns()); });
+    return run_steps(*all.ours, steps, all.status, [&] {
+      while (all.ours->rig().turn(clock.now_ns())) swallow(rings);
+    });
   };
   return ok_status();
 }
 
 Status add_bare(Technique technique, const char* impl, const Fanout& fanout, MbufPool& pool, RingDevice& in,
-                OutDevices& out, Comparison& all) {
-  auto rig = BareRig::create(technique, fanout, pool, in.name(), out);
+                OutDevices& out, const Rings& rings, Comparison& all) {
+  auto rig = BareRig::create(technique, fanout, pool, in, out);
   if (!rig) return std::move(rig).error();
   all.bare.push_back(std::make_unique<Steps<BareRig>>(
       std::move(rig).value(), PacketSource(fanout.payload_bytes, group_framing(fanout.copies), pool, in)));
   all.sides.push_back(side_of(fanout, impl, fanout.payload_bytes));
-  all.sides.back().run = [&all, steps_of = all.bare.back().get()](std::uint64_t steps) {
-    return run_steps(*steps_of, steps, all.status, [&] { steps_of->rig().turn(); });
+  all.sides.back().run = [&all, &rings, steps_of = all.bare.back().get()](std::uint64_t steps) {
+    return run_steps(*steps_of, steps, all.status, [&] {
+      while (steps_of->rig().turn()) swallow(rings);
+    });
   };
   return ok_status();
 }
 
-Result<std::vector<Row>> run_case(const Fanout& fanout, const MeasureOptions& options, const Progress& progress) {
+Result<std::vector<Row>> run_case(const Fanout& fanout, const MeasureOptions& options,
+                                  const Progress& progress) {
   dataplane::MbufPoolOptions sizes;
   sizes.frame_bytes = fanout.mtu == 1500 ? dataplane::kStandardFrameBytes : dataplane::kJumboFrameBytes;
   sizes.buffers = 8 * PacketSource::kStepPackets;
   sizes.headers = 16384;
   auto pool = MbufPool::create(sizes);
   if (!pool) return std::move(pool).error();
-  std::array<RingDevice*, 4> in{};
-  for (unsigned i = 0; i < in.size(); ++i) {
-    auto ring = RingDevice::get(i);
-    if (!ring) return std::move(ring).error();
-    in[i] = *ring;
-  }
-  if (Status right = look_at_copies(fanout, **pool, *in[0]); !right) return std::move(right).error();
-  auto out = open_devices(fanout, **pool, null_devices(kMaxCopies));
+  const auto in = get_rings(0, 4), rings = get_rings(kFirstOut, fanout.copies),
+             bare_rings = get_rings(kFirstBareOut, fanout.copies);
+  for (const auto* const found : {&in, &rings, &bare_rings})
+    if (!*found) return Error(found->error());
+  if (Status right = look_at_copies(fanout, **pool, *(*in)[0], *rings); !right)
+    return std::move(right).error();
+  auto out = open_devices(fanout, **pool, *bare_rings);
   if (!out) return std::move(out).error();
   Comparison all;
-  Status added = add_ours(fanout, **pool, *in[0], all);
-  if (added) added = add_bare(Technique::kExample, "ipv4_multicast", fanout, **pool, *in[1], *out, all);
-  if (added) added = add_bare(Technique::kClone, "ipv4_multicast_clone", fanout, **pool, *in[2], *out, all);
-  if (added) added = add_bare(Technique::kAttach, "limit", fanout, **pool, *in[3], *out, all);
+  Status added = add_ours(fanout, **pool, *(*in)[0], *rings, all);
+  if (added)
+    added =
+        add_bare(Technique::kExample, "ipv4_multicast", fanout, **pool, *(*in)[1], *out, *bare_rings, all);
+  if (added)
+    added = add_bare(Technique::kClone, "ipv4_multicast_clone", fanout, **pool, *(*in)[2], *out, *bare_rings,
+                     all);
+  if (added) added = add_bare(Technique::kAttach, "limit", fanout, **pool, *(*in)[3], *out, *bare_rings, all);
   if (!added) return std::move(added).error();
   std::vector<Row> rows = measure(all.sides, options, [&](std::uint32_t repetition) {
     progress(fmt::format("replicate {} copies {} B: {}/{}", fanout.copies, fanout.payload_bytes, repetition,
                          options.repeat));
   });
-  for (RingDevice* const ring : in) ring->drain();
+  for (RingDevice* const ring : *in) ring->drain();
   if (!all.status) return std::move(all.status).error();
   return rows;
 }
@@ -180,7 +194,8 @@ Result<std::vector<Row>> run_replicate(const ReplicateOptions& options, const Pr
       if (copies < 2 || copies > kMaxCopies)
         return invalid_input(fmt::format("--copies {}: must be 2 to {}", copies, kMaxCopies));
       if (chunk_bytes < 64 || chunk_bytes > kMaxPayloadBytes)
-        return invalid_input(fmt::format("--chunk-bytes {}: must be 64 to {}", chunk_bytes, kMaxPayloadBytes));
+        return invalid_input(
+            fmt::format("--chunk-bytes {}: must be 64 to {}", chunk_bytes, kMaxPayloadBytes));
       Fanout fanout;
       fanout.copies = copies;
       fanout.payload_bytes = chunk_bytes / 4 * 4;

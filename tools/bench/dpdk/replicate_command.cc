@@ -31,8 +31,9 @@ int run(const ReplicateCommand& command) {
 }  // namespace
 
 void add_replicate(CLI::App& app, int& exit_code) {
-  CLI::App* const verb = app.add_subcommand(
-      "replicate", "One packet in, several out: a header per copy, the payload shared; beside DPDK's example and the limit");
+  CLI::App* const verb = app.add_subcommand("replicate",
+                                            "One packet in, several out: a header per copy, the payload "
+                                            "shared; beside DPDK's example and the limit");
   const auto command = std::make_shared<ReplicateCommand>();
   add_common(*verb, command->common);
   verb->add_option("--copies", command->copies, "Copies per packet, 2 to 8")->delimiter(',');

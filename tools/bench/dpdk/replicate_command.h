@@ -4,7 +4,8 @@
 
 namespace tombolo::bench {
 
-/// Adds `replicate`. When it runs it starts EAL, prints its report and sets `exit_code`; both must outlive the parsing.
+/// Adds `replicate`. When it runs it starts EAL, prints its report and sets `exit_code`; both must outlive
+/// the parsing.
 void add_replicate(CLI::App& app, int& exit_code);
 
 }  // namespace tombolo::bench

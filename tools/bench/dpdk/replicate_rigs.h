@@ -32,15 +32,15 @@ struct Fanout {
 dataplane::Framing unicast_framing();
 dataplane::Framing group_framing(std::size_t copies);
 
-/// Our own way: received by a port, copied by the replicator (a header of its own each, the payload shared), numbered,
-/// stamped and sealed as on each link, and sent by a port per copy.
+/// Our own way: received by a port, copied by the replicator (a header of its own each, the payload shared),
+/// numbered, stamped and sealed as on each link, and sent by a port per copy.
 class ReplicatorRig {
  public:
   /// Errors: those of the ports.
   static Result<std::unique_ptr<ReplicatorRig>> create(const Fanout& fanout, dataplane::MbufPool& pool,
-                                                       const std::string& in, std::span<const std::string> out);
-  /// Handles all that was put.
-  void turn(Nanoseconds now_ns);
+                                                       RingDevice& in, std::span<RingDevice* const> out);
+  /// Handles one burst; false when nothing was there.
+  bool turn(Nanoseconds now_ns);
   /// Copies that a device did not take.
   std::uint64_t refused() const;
 
@@ -60,26 +60,31 @@ class ReplicatorRig {
 
 /// Devices that take bare frames, shared by the loops below.
 using OutDevices = std::vector<dataplane::Device>;
-Result<OutDevices> open_devices(const Fanout& fanout, dataplane::MbufPool& pool, std::span<const std::string> names);
+Result<OutDevices> open_devices(const Fanout& fanout, dataplane::MbufPool& pool,
+                                std::span<RingDevice* const> rings);
 
 /// How a bare loop makes copies.
 enum class Technique : std::uint8_t {
-  kAttach,   ///< The limit: a header buffer before the payload, whose reference count is raised; nothing is written.
-  kExample,  ///< DPDK's example ipv4_multicast: looks the group up, and clones for at most two copies, else attaches.
+  kAttach,   ///< The limit: a header buffer before the payload, whose reference count is raised; nothing is
+             ///< written.
+  kExample,  ///< DPDK's example ipv4_multicast: looks the group up, and clones for at most two copies, else
+             ///< attaches.
   kClone,    ///< The same example, but always by clones.
 };
 
 /// The bare loops, over DPDK's bursts.
 class BareRig {
  public:
-  static Result<std::unique_ptr<BareRig>> create(Technique technique, const Fanout& fanout, dataplane::MbufPool& pool,
-                                                 const std::string& in, OutDevices& out);
+  static Result<std::unique_ptr<BareRig>> create(Technique technique, const Fanout& fanout,
+                                                 dataplane::MbufPool& pool, RingDevice& in, OutDevices& out);
   ~BareRig();
-  void turn();
+  /// Handles one burst; false when nothing was there.
+  bool turn();
   std::uint64_t refused() const { return refused_; }
 
  private:
-  BareRig(Technique technique, const Fanout& fanout, OutDevices& out) : technique_(technique), fanout_(fanout), out_(out) {}
+  BareRig(Technique technique, const Fanout& fanout, OutDevices& out)
+      : technique_(technique), fanout_(fanout), out_(out) {}
   Status create_pools();
   void attach(rte_mbuf* packet);
   void forward(rte_mbuf* packet);

@@ -1,4 +1,3 @@
-#include <cstring>
 #include <utility>
 
 #include "protocol/wire/packet.h"
@@ -13,7 +12,8 @@ constexpr Address kFrom{0x0a00000b, 4700};
 
 dataplane::Mac mac_of(const Address& address) { return dataplane::Mac{0x020000000000} | address.ipv4; }
 
-dataplane::DpdkPortConfig config_of(const Fanout& fanout, const std::string& device, const Address& neighbour) {
+dataplane::DpdkPortConfig config_of(const Fanout& fanout, const std::string& device,
+                                    const Address& neighbour) {
   dataplane::DpdkPortConfig config;
   config.name = device;
   config.device = device;
@@ -35,13 +35,14 @@ Address ReplicatorRig::copy_address(std::size_t copy) {
 }
 
 Result<std::unique_ptr<ReplicatorRig>> ReplicatorRig::create(const Fanout& fanout, dataplane::MbufPool& pool,
-                                                             const std::string& in, std::span<const std::string> out) {
+                                                             RingDevice& in,
+                                                             std::span<RingDevice* const> out) {
   std::unique_ptr<ReplicatorRig> rig(new ReplicatorRig(fanout));
-  auto port = dataplane::DpdkPort::create(config_of(fanout, in, kFrom), pool);
+  auto port = dataplane::DpdkPort::create(config_of(fanout, in.name(), kFrom), pool);
   if (!port) return std::move(port).error();
   rig->in_ = std::move(port).value();
   for (std::size_t copy = 0; copy < fanout.copies; ++copy) {
-    auto sender = dataplane::DpdkPort::create(config_of(fanout, out[copy], copy_address(copy)), pool);
+    auto sender = dataplane::DpdkPort::create(config_of(fanout, out[copy]->name(), copy_address(copy)), pool);
     if (!sender) return std::move(sender).error();
     rig->out_.push_back(std::move(sender).value());
     rig->transmitters_.push_back(std::make_unique<dataplane::Transmitter>(*rig->out_.back(), 0));
@@ -49,14 +50,15 @@ Result<std::unique_ptr<ReplicatorRig>> ReplicatorRig::create(const Fanout& fanou
   return rig;
 }
 
-void ReplicatorRig::turn(Nanoseconds now_ns) {
+bool ReplicatorRig::turn(Nanoseconds now_ns) {
   std::array<RxPacket, kBurst> burst;
-  while (const std::size_t count = in_->receive(0, burst, now_ns))
-    for (std::size_t i = 0; i < count; ++i) {
-      replicate(burst[i], now_ns);
-      burst[i].buffer.reset();
-    }
+  const std::size_t count = in_->receive(0, burst, now_ns);
+  for (std::size_t i = 0; i < count; ++i) {
+    replicate(burst[i], now_ns);
+    burst[i].buffer.reset();
+  }
   for (const auto& transmitter : transmitters_) transmitter->flush(now_ns);
+  return count > 0;
 }
 
 /// What Lane::forward and Lane::transmit do, without a link's memory for repairs.
@@ -69,8 +71,7 @@ void ReplicatorRig::replicate(RxPacket& packet, Nanoseconds now_ns) {
                           stamped.session = kEdgeSession;
                           stamped.link_sequence = sequences_[link]++;
                           stamped.timestamp_us = static_cast<std::uint32_t>(now_ns / kMicrosecond);
-                          wire::seal(stamped);
-                          std::memcpy(copy.header.data(), &stamped, sizeof stamped);
+                          wire::seal(stamped, copy.header);
                           copy.to = copy_address(link);
                           transmitters_[link]->send(std::move(copy), now_ns);
                         });

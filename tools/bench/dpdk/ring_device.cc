@@ -10,6 +10,8 @@
 #include <map>
 #include <memory>
 
+#include "protocol/port.h"
+
 namespace tombolo::bench {
 namespace {
 
@@ -31,7 +33,8 @@ Result<RingDevice*> RingDevice::get(unsigned number) {
   const int port =
       rte_eth_from_rings(fmt::format("bench_{}", number).c_str(), &device->in_, 1, &device->out_, 1, 0);
   std::array<char, RTE_ETH_NAME_MAX_LEN> name{};
-  if (port < 0 || rte_eth_dev_get_name_by_port(static_cast<std::uint16_t>(port), name.data()) != 0) return refused;
+  if (port < 0 || rte_eth_dev_get_name_by_port(static_cast<std::uint16_t>(port), name.data()) != 0)
+    return refused;
   device->name_ = name.data();
   place = std::move(device);
   return place.get();
@@ -47,11 +50,22 @@ std::size_t RingDevice::take(std::span<rte_mbuf*> frames) {
   return rte_ring_dequeue_burst(out_, table, static_cast<unsigned>(frames.size()), nullptr);
 }
 
+std::size_t RingDevice::swallow() {
+  std::array<rte_mbuf*, kBurst> frames;
+  std::size_t all = 0;
+  while (const std::size_t count = take(frames)) {
+    rte_pktmbuf_free_bulk(frames.data(), static_cast<unsigned>(count));
+    all += count;
+  }
+  return all;
+}
+
 unsigned RingDevice::waiting() const { return rte_ring_count(in_); }
 
 void RingDevice::drain() {
   for (rte_ring* const ring : {in_, out_})
-    for (void* frame = nullptr; rte_ring_dequeue(ring, &frame) == 0;) rte_pktmbuf_free(static_cast<rte_mbuf*>(frame));
+    for (void* frame = nullptr; rte_ring_dequeue(ring, &frame) == 0;)
+      rte_pktmbuf_free(static_cast<rte_mbuf*>(frame));
 }
 
 }  // namespace tombolo::bench

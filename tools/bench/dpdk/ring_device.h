@@ -11,8 +11,9 @@ struct rte_ring;
 
 namespace tombolo::bench {
 
-/// A device of DPDK's rings in this process (net_ring): what a port receives from it was put in by hand, what a port
-/// sends is taken out by hand. No wire, no copy: the fastest device there is that hands packets over one by one.
+/// A device of DPDK's rings in this process (net_ring): what a port receives from it was put in by hand, what
+/// a port sends is taken out by hand. No wire, no copy: the fastest device there is that hands packets over
+/// one by one.
 class RingDevice {
  public:
   /// Frames that wait in each direction at most.
@@ -28,6 +29,8 @@ class RingDevice {
   bool put(std::span<rte_mbuf* const> frames);
   /// Takes frames that the port sent; returns how many.
   std::size_t take(std::span<rte_mbuf*> frames);
+  /// Takes all frames that the port sent and frees them, as a network card does; returns how many.
+  std::size_t swallow();
   /// Frames that nobody has received yet.
   unsigned waiting() const;
   /// Frees all frames on their way.

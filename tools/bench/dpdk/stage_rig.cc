@@ -11,14 +11,16 @@ namespace tombolo::bench {
 
 using aggregation::Admitted;
 
-Result<std::unique_ptr<StageRig>> StageRig::create(const Clique& clique, Stage stage, dataplane::MbufPool& pool,
-                                                   RingDevice& wan, RingDevice& lan) {
+Result<std::unique_ptr<StageRig>> StageRig::create(const Clique& clique, Stage stage,
+                                                   dataplane::MbufPool& pool, RingDevice& wan,
+                                                   RingDevice& lan) {
   std::unique_ptr<StageRig> rig(new StageRig(clique, stage, pool, wan, lan));
   if (Status opened = rig->open(); !opened) return std::move(opened).error();
   return rig;
 }
 
-StageRig::StageRig(const Clique& clique, Stage stage, dataplane::MbufPool& pool, RingDevice& wan, RingDevice& lan)
+StageRig::StageRig(const Clique& clique, Stage stage, dataplane::MbufPool& pool, RingDevice& wan,
+                   RingDevice& lan)
     : clique_(clique),
       stage_(stage),
       pool_(pool),
@@ -32,7 +34,8 @@ StageRig::~StageRig() {
 
 Status StageRig::open() {
   for (const bool is_lan : {false, true}) {
-    auto port = dataplane::DpdkPort::create(port_config(clique_, is_lan, devices_[is_lan ? 1 : 0]->name()), pool_);
+    auto port =
+        dataplane::DpdkPort::create(port_config(clique_, is_lan, devices_[is_lan ? 1 : 0]->name()), pool_);
     if (!port) return std::move(port).error();
     ports_.push_back(std::move(port).value());
   }

@@ -21,12 +21,13 @@ enum class Stage : std::uint8_t {
   kFold,     ///< Complete chunks are folded.
 };
 
-/// A part of the edge's pipeline, put together from the same parts without links, grants and results: what the whole edge
-/// takes longer is theirs.
+/// A part of the edge's pipeline, put together from the same parts without links, grants and results: what
+/// the whole edge takes longer is theirs.
 class StageRig {
  public:
-  static Result<std::unique_ptr<StageRig>> create(const Clique& clique, Stage stage, dataplane::MbufPool& pool,
-                                                  RingDevice& wan, RingDevice& lan);
+  static Result<std::unique_ptr<StageRig>> create(const Clique& clique, Stage stage,
+                                                  dataplane::MbufPool& pool, RingDevice& wan,
+                                                  RingDevice& lan);
   ~StageRig();
 
   Members& members() { return members_; }
@@ -50,7 +51,7 @@ class StageRig {
   std::array<aggregation::MemberEntry, 1> entries_;
   std::optional<aggregation::FoldPoint> point_;
   fold::FoldFunction fold_ = nullptr;
-  BufferRef result_;                ///< Of the last chunk that was folded.
+  BufferRef result_;  ///< Of the last chunk that was folded.
   std::uint32_t result_chunk_ = 0;
   bool has_result_ = false;
   std::uint64_t refused_ = 0;

@@ -9,8 +9,9 @@
 
 namespace tombolo::bench {
 
-/// Runs steps of which only the middle is timed: put (packets are made), turn (timed), take (results are looked at). The
-/// first error is kept, and ends the run; a Side learns of it by an absurd time, its caller by `status`.
+/// Runs steps of which only the middle is timed: put (packets are made), turn (timed), take (results are
+/// looked at). The first error is kept, and ends the run; a Side learns of it by an absurd time, its caller
+/// by `status`.
 template <typename Rig, typename Turn>
 double run_steps(Rig& rig, std::uint64_t steps, Status& status, Turn&& turn) {
   constexpr double kAbsurd = 1e9;
