@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -53,6 +54,10 @@ Result<std::unique_ptr<IslandProgram>> IslandProgram::create(const IslandOptions
   config.window_packets = options.window;
   config.hello_interval_ns = options.hello_interval_ms * kMillisecond;
   config.initial_rtt_ns = static_cast<Nanoseconds>(options.rtt_ms * static_cast<double>(kMillisecond));
+  const char* const forced = std::getenv("TOMBOLO_INSTRUCTION_SET");
+  auto instructions = fold::choose_instruction_set(forced == nullptr ? "" : forced);
+  if (!instructions) return std::move(instructions).error().within("TOMBOLO_INSTRUCTION_SET");
+  config.instruction_set = program->instruction_set_ = *instructions;
   auto endpoint = island::Endpoint::create(config, *program->port_, *program->pool_);
   if (!endpoint) return std::move(endpoint).error();
   program->endpoint_ = std::move(endpoint).value();
@@ -113,7 +118,19 @@ bool IslandProgram::look() {
   return under_way;
 }
 
-void IslandProgram::check(std::uint32_t round) {
+namespace {
+
+/// How the clique folds: as one of the orders says, or its members one after the other.
+testbed::FoldOrder order_of(const std::vector<std::uint16_t>& members,
+                            const std::vector<testbed::FoldOrder>& orders) {
+  for (const testbed::FoldOrder& order : orders)
+    if (testbed::ranks_of(order) == members) return order;
+  return testbed::direct_order(members);
+}
+
+}  // namespace
+
+void IslandProgram::check(std::uint32_t round, const std::vector<testbed::FoldOrder>& orders) {
   look();
   Part* const part = find(round);
   Json event{{"event", "checked"}, {"island", options_.name}, {"round", round}, {"exact", false}};
@@ -128,9 +145,9 @@ void IslandProgram::check(std::uint32_t round) {
     const std::vector<std::uint16_t>& members = part->outcome.contributors;
     // An island that rests gets its own update back, and nothing is folded.
     const std::vector<float> expected =
-        members.size() == 1
-            ? testbed::make_update(options_.seed, round, options_.rank, count)
-            : testbed::expected_result(options_.seed, round, members, count, options_.operation);
+        members.size() == 1 ? testbed::make_update(options_.seed, round, options_.rank, count)
+                            : testbed::expected_result(options_.seed, round, order_of(members, orders), count,
+                                                       options_.operation);
     event["exact"] = testbed::same_bits(part->output, expected);
     if (!event["exact"].get<bool>()) event["error"] = "wrong bits";
   }
@@ -141,6 +158,7 @@ void IslandProgram::check(std::uint32_t round) {
 
 void IslandProgram::report_status() {
   Json event{{"event", "status"}, {"island", options_.name}, {"rank", options_.rank}};
+  event["instruction_set"] = fold::name_of(instruction_set_);
   client_->with([&](island::Endpoint& endpoint, Nanoseconds) {
     event["up"] = endpoint.connected();
     event["epoch"] = endpoint.epoch();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregation/fold/kernel.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "island/client.h"
@@ -37,7 +38,7 @@ class IslandProgram {
   /// Starts a round; what becomes of it comes as events from look().
   void start(std::uint32_t round);
   /// Compares the result of a round that is ready with the scalar reference: event `checked`.
-  void check(std::uint32_t round);
+  void check(std::uint32_t round, const std::vector<testbed::FoldOrder>& orders = {});
   /// Event `status`.
   void report_status();
   /// A mistake of whoever drives this: event `error`.
@@ -85,6 +86,7 @@ class IslandProgram {
   const IslandOptions options_;
   const Clock& clock_;
   const Output output_;
+  fold::InstructionSet instruction_set_ = fold::InstructionSet::kBaseline;  ///< Of its own folds.
   std::unique_ptr<MemoryPool> pool_;
   std::unique_ptr<island::UdpPort> port_;
   std::unique_ptr<island::Endpoint> endpoint_;

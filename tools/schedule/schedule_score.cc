@@ -20,17 +20,6 @@ using schedule::Mode;
 constexpr std::size_t kMostTreesShown = 16;
 constexpr double kBitsPerGbit = 1e9;
 
-std::string clique_text(const schedule::Clique& clique, CliqueMode mode, const schedule::Network& network) {
-  std::string text = fmt::format("{{{}}}", fmt::join(island_names(clique, network), ","));
-  if (mode.mode == Mode::kTree) return text + fmt::format(" tree at {}", network.site_names[mode.root]);
-  if (mode.mode == Mode::kSharded) return text + " sharded";
-  return text;
-}
-
-nlohmann::ordered_json finite_or_null(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-}
-
 /// "LON: LON-NYC LON-AMS AMS-FRA": the links of a source's tree.
 std::string tree_text(const schedule::Routes& routes, const schedule::Network& network, schedule::SiteId from,
                       const schedule::Clique& receivers) {
@@ -92,10 +81,45 @@ nlohmann::ordered_json trees_json(const schedule::Round& round, const schedule::
 
 }  // namespace
 
+std::string clique_text(const schedule::Clique& clique, CliqueMode mode, const schedule::Network& network) {
+  std::string text = fmt::format("{{{}}}", fmt::join(island_names(clique, network), ","));
+  if (mode.mode == Mode::kTree) return text + fmt::format(" tree at {}", network.site_names[mode.root]);
+  if (mode.mode == Mode::kSharded) return text + " sharded";
+  return text;
+}
+
+std::vector<std::string> tree_texts(const schedule::Routes& routes, const schedule::Network& network,
+                                    const schedule::Clique& clique, CliqueMode mode) {
+  if (network.islands.size() > kMostTreesShown) return {};
+  if (mode.mode == Mode::kTree) return {"  " + tree_text(routes, network, mode.root, clique)};
+  std::vector<std::string> lines;
+  for (const schedule::Rank source : clique)
+    lines.push_back("  " + tree_text(routes, network, network.islands[source].site, clique));
+  return lines;
+}
+
+nlohmann::ordered_json report_cliques(const std::vector<schedule::Clique>& cliques,
+                                      const std::vector<std::optional<CliqueMode>>& modes,
+                                      const schedule::Network& network) {
+  nlohmann::ordered_json round;
+  round["cliques"] = nlohmann::ordered_json::array();
+  round["modes"] = nlohmann::ordered_json::array();
+  for (std::size_t c = 0; c < cliques.size(); ++c) {
+    const CliqueMode chosen = modes[c].value_or(CliqueMode{});
+    round["cliques"].push_back(island_names(cliques[c], network));
+    nlohmann::ordered_json mode{{"mode", schedule::mode_name(chosen.mode)}};
+    if (chosen.mode == Mode::kTree) mode["root"] = network.site_names[chosen.root];
+    round["modes"].push_back(std::move(mode));
+  }
+  return round;
+}
+
+nlohmann::ordered_json finite_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
 Result<ScheduleScore> score_schedule(const NetworkInput& input, schedule::Schedule schedule,
                                      bool packed_trees) {
-  if (schedule.form != schedule::Form::kBarrier)
-    return Error{ErrorCode::kNotSupported, "schedules of form event cannot be scored yet"};
   const schedule::Network& network = input.network;
   const double bytes = static_cast<double>(input.update_bytes);
   const schedule::Routes routes(network);
@@ -170,6 +194,7 @@ void report_score(const ScheduleScore& score, const schedule::Network& network,
   using Json = nlohmann::ordered_json;
   const double d = score.mixing.disagreement_s;
   // JSON has no infinity: null says that the schedule never joins all islands.
+  report["form"] = "barrier";
   report["disagreement_s"] = finite_or_null(d);
   report["bound_s"] = score.bound_s;
   report["gap"] = std::isfinite(d) ? Json(schedule::optimality_gap(d, score.bound_s)) : Json(nullptr);
@@ -180,15 +205,8 @@ void report_score(const ScheduleScore& score, const schedule::Network& network,
   report["rounds"] = Json::array();
   for (std::size_t r = 0; r < score.times.size(); ++r) {
     const schedule::RoundTime& time = score.times[r];
-    Json round;
-    round["cliques"] = Json::array();
-    round["modes"] = Json::array();
-    for (std::size_t c = 0; c < time.modes.size(); ++c) {
-      round["cliques"].push_back(island_names(score.schedule.rounds[r].cliques[c], network));
-      Json mode{{"mode", schedule::mode_name(time.modes[c].mode)}};
-      if (time.modes[c].mode == Mode::kTree) mode["root"] = network.site_names[time.modes[c].root];
-      round["modes"].push_back(std::move(mode));
-    }
+    Json round =
+        report_cliques(score.schedule.rounds[r].cliques, {time.modes.begin(), time.modes.end()}, network);
     round["time_s"] = time.seconds;
     if (!score.packed.empty()) {
       const schedule::PackedTime& packed = score.packed[r];
@@ -226,15 +244,9 @@ schedule::ScheduleNotes score_notes(const ScheduleScore& score, const NetworkInp
       const double sending_s = time.seconds - 1e-9 * static_cast<double>(time.latency_ns[c]);
       lines.push_back(fmt::format("{}: {}, a stream at {:.4g} Gbit/s", clique_text(clique, mode, network),
                                   schedule::mode_name(mode.mode), bits / sending_s / kBitsPerGbit));
-      if (network.islands.size() > kMostTreesShown) continue;
-      if (mode.mode == Mode::kTree) {
-        lines.push_back("  " + tree_text(routes, network, mode.root, clique));
-        continue;
-      }
       const schedule::Round& round = score.schedule.rounds[r];
       if (!round.trees.empty() && !round.trees[c].empty()) continue;  // The file itself says them.
-      for (const schedule::Rank source : clique)
-        lines.push_back("  " + tree_text(routes, network, network.islands[source].site, clique));
+      for (std::string& line : tree_texts(routes, network, clique, mode)) lines.push_back(std::move(line));
     }
     notes.rounds.push_back(std::move(lines));
   }
