@@ -28,6 +28,10 @@ struct CompileOptions {
   std::uint64_t update_bytes = 0;    ///< Not 0.
   bool multicast = true;
   bool edge_aggregation = true;
+  /// Cliques may fold on a tree: those that the schedule says, and of those whose mode it leaves open the
+  /// ones for which the round model finds it quicker. Needs multicast and edge aggregation.
+  bool tree_aggregation = false;
+  PartialFormat partial_format = PartialFormat::kFp32;
   /// By round and clique: for how long it sends, in seconds, with bytes on the wire. Empty: as long as the
   /// round model lets each round last. Given for schedules without barriers, whose timetable knows what else
   /// is on the way.
@@ -45,8 +49,8 @@ double update_wire_bytes(std::uint64_t update_bytes, std::uint32_t chunk_element
 /// beyond that share.
 /// The same input always gives the same plan. The plan passes check_plan.
 /// Errors: kInvalidInput, naming the option, or the number of trees if there are too many; kNotSupported,
-/// naming what edges cannot run yet: the modes sharded and tree, rest rounds, capabilities that differ by
-/// site.
+/// naming what edges cannot run yet: the mode sharded, trees without multicast, rest rounds, capabilities
+/// that differ by site.
 Result<EpochPlan> compile(const Network& network, const Schedule& schedule, const CompileOptions& options);
 
 }  // namespace tombolo::schedule

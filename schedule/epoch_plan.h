@@ -11,6 +11,8 @@ namespace tombolo::schedule {
 using SiteId = std::uint16_t;
 using Rank = std::uint16_t;
 inline constexpr std::uint16_t kNoTreeId = 0xffff;
+/// The source of trees that start at a site which folds.
+inline constexpr Rank kNoRank = 0xffff;
 
 /// One site's part in a tree: packets come from `parent` and go on to `children` and to the `deliver`
 /// islands.
@@ -21,23 +23,53 @@ struct TreeHop {
   std::vector<Rank> deliver;     ///< Islands at this site that receive from this tree, ascending.
 };
 
+/// What travels on a tree. The last three are those of cliques in the mode tree.
+enum class TreeUse : std::uint8_t {
+  kDirect,         ///< An island's contributions, to the fold points of the clique's members.
+  kContributions,  ///< An island's contributions, to the first site that folds them.
+  kPartials,       ///< What a site has folded, to the next site that folds.
+  kResults,        ///< What the root has folded, to all members.
+};
+
 /// How one source's packets fan out in one schedule entry: over a whole clique (multicast), or to one
-/// destination (without multicast; a source then has k - 1 trees, each a path).
+/// destination (without multicast; a source then has k - 1 trees, each a path). In the mode tree
+/// contributions and partials go along a path to the site that folds them, where `deliver` is empty.
 struct PlannedTree {
   std::uint16_t id = 0;  ///< Index in EpochPlan::trees.
-  Rank source = 0;
+  Rank source = 0;       ///< kNoRank: the site of the first hop, which folds.
   std::uint32_t entry = 0;
   std::vector<TreeHop> hops;  ///< Root first, parents before children.
+  TreeUse use = TreeUse::kDirect;
 };
+
+/// One site that folds for a clique in the mode tree: what comes in on `inputs`, folded in that order, goes
+/// out on `tree`: as partials to the next site, or, from the root, as results to all members.
+struct PlannedFold {
+  SiteId site = 0;
+  std::uint16_t tree = 0;
+  std::vector<std::uint16_t> inputs;  ///< Trees that end here, by the lowest rank that is in what they bring.
+
+  friend bool operator==(const PlannedFold&, const PlannedFold&) = default;
+};
+
+/// The number format of partials: fp32 (int32 for an update of int32), or the update's own, which rounds once
+/// at every site that folds.
+enum class PartialFormat : std::uint8_t { kFp32, kUpdate };
 
 /// One clique of at least two islands in one schedule entry. Members are in fold order: ascending rank.
 struct PlannedClique {
   std::vector<Rank> members;
-  std::uint64_t latency_ns = 0;       ///< The largest one-way latency of a pair.
+  std::uint64_t latency_ns =
+      0;  ///< The largest one-way latency of a pair; on a tree, all the way up and down.
   std::uint64_t stream_rate_bps = 0;  ///< Wire bit rate, framing included, of one stream of one source.
   std::uint32_t window_chunks = 0;    ///< Slots of a fold point for one round; a multiple of the lane count.
-  std::vector<std::vector<std::uint16_t>> send_trees;     ///< [member]: trees on which it sends each chunk.
-  std::vector<std::vector<std::uint16_t>> receive_trees;  ///< [receiver][source]: tree; kNoTreeId if none.
+  std::vector<std::vector<std::uint16_t>> send_trees;  ///< [member]: trees on which it sends each chunk.
+  /// [receiver][source]: tree; kNoTreeId if none, as everywhere in the mode tree.
+  std::vector<std::vector<std::uint16_t>> receive_trees;
+  /// In the mode tree: the sites that fold, the root first, each behind the one that its partials go to.
+  std::vector<PlannedFold> folds{};
+
+  bool on_tree() const { return !folds.empty(); }
 };
 
 struct PlannedEntry {
@@ -74,6 +106,7 @@ struct EpochPlan {
   std::uint32_t epoch = 0;  ///< Never 0, never reused.
   bool multicast = true;
   bool edge_aggregation = true;
+  PartialFormat partial_format = PartialFormat::kFp32;
   std::uint32_t chunk_elements = 0;  ///< fp32 elements of a chunk; a multiple of 32.
   std::uint16_t lane_count = 0;
   std::uint64_t deadline_ns = 0;        ///< A round's longest life at a fold point.

@@ -66,7 +66,6 @@ std::string own_command_line() {
 }  // namespace
 
 Result<RunConfig> make_config(const TestbedOptions& options, double scale) {
-  if (options.aggregation == "tree") return Error{ErrorCode::kNotSupported, "--aggregation tree: not yet"};
   RunConfig config;
   const auto topology = schedule::load_topology(options.topology);
   if (!topology) return topology.error();
@@ -97,7 +96,8 @@ Result<RunConfig> make_config(const TestbedOptions& options, double scale) {
   config.workers = options.workers;
   config.receive_queues = options.receive_queues;
   config.multicast = options.multicast;
-  config.edge_aggregation = options.aggregation == "edge";
+  config.edge_aggregation = options.aggregation != "none";
+  config.tree_aggregation = options.aggregation == "tree";
   config.operation = kOperations.at(options.operation);
   config.deadline_ns = static_cast<Nanoseconds>(options.deadline_s * 1e9);
   config.real_time = options.real_time;
@@ -145,7 +145,7 @@ void add_experiment_options(CLI::App& command, TestbedOptions& options) {
       ->capture_default_str();
   add_on_off(command, "--multicast", options.multicast,
              "Edges replicate; off: islands send a copy per member");
-  command.add_option("--aggregation", options.aggregation, "Who folds: none (the islands), edge")
+  command.add_option("--aggregation", options.aggregation, "Who folds: none (the islands), edge, tree (edges on the way, too)")
       ->check(CLI::IsMember({"none", "edge", "tree"}))
       ->capture_default_str();
   command

@@ -1,3 +1,4 @@
+// lint-file: figures for a page and for benchmarks; no packet is near.
 #include "aggregation/fold/numerics.h"
 
 #include <algorithm>

@@ -115,6 +115,44 @@ class Lane {
   void forward(const wire::Header& header, RxPacket& packet, const multicast::Branch& branch,
                Nanoseconds now_ns);
 
+  // lane_tree.cc: cliques that fold on trees.
+  void select_site_folds();
+  static wire::Format partial_format(wire::Format update, bool is_narrow);
+  static aggregation::Facts facts_of(const wire::Header& header);
+  static DropReason check_traffic(const wire::Header& header, const LaneEpoch& epoch,
+                                  const multicast::Branch& branch);
+  bool has_room_for_data(std::uint64_t links) const;
+  static std::uint64_t island_links(const LaneEpoch& epoch, std::uint64_t islands);
+  static std::uint64_t links_out_of(const LaneEpoch& epoch, const multicast::Branch& branch);
+  void finish_site_chunk(LaneEpoch& epoch, std::size_t point, aggregation::OpenRound& round,
+                         std::uint32_t index, Nanoseconds now_ns);
+  void send_down(const wire::Header& header, const std::byte* payload, const BufferRef& keep,
+                 LaneEpoch& epoch, const multicast::Branch& branch, Nanoseconds now_ns);
+  DropReason on_result(const wire::Header& header, RxPacket& packet, std::uint8_t link, Nanoseconds now_ns);
+  void end_results(LaneEpoch& epoch, const multicast::Branch& branch, std::uint16_t tree, std::uint32_t round,
+                   const link::GrantTable::End& end);
+
+  // lane_tree_round.cc: their grants and ends of rounds.
+  void grant_site_slots(LaneEpoch& epoch, std::size_t point, aggregation::OpenRound& round);
+  void note_folded(LaneEpoch& epoch, std::size_t point, aggregation::OpenRound& round);
+  static std::uint64_t late_at_site(const LaneEpoch& epoch, std::size_t point,
+                                    const aggregation::OpenRound& round);
+  void end_site_round(LaneEpoch& epoch, std::size_t point, aggregation::OpenRound& round,
+                      const link::GrantTable::End& end, bool tells_on, Nanoseconds now_ns);
+  void on_site_tree_ended(LaneEpoch& epoch, std::size_t point, std::uint32_t number,
+                          link::GrantTable::End end, Nanoseconds now_ns);
+  DropReason on_source_end(const wire::Header& header, LaneEpoch& epoch, const multicast::Branch& branch,
+                           Nanoseconds now_ns);
+  DropReason pass_source_end(LaneEpoch& epoch, const multicast::Branch& branch, const SourceEnd& end,
+                             Nanoseconds now_ns);
+  void on_input_failed(LaneEpoch& epoch, std::size_t point, const multicast::Branch& branch,
+                       const SourceEnd& end, Nanoseconds now_ns);
+  void on_input_abandoned(LaneEpoch& epoch, std::size_t point, const multicast::Branch& branch,
+                          const SourceEnd& end, Nanoseconds now_ns);
+  DropReason abandon_on_trees(LaneEpoch& epoch, const LocalIsland& local, std::uint32_t first,
+                              std::uint32_t last, bool& concerned);
+  bool tell_downward(LaneEpoch& epoch, Nanoseconds now_ns);
+
   // lane_round.cc: grants, round ends, deadlines.
   DropReason on_grant(const wire::Header& header, std::uint8_t link);
   DropReason on_round_end(const wire::Header& header, std::uint8_t link, Nanoseconds now_ns);
@@ -155,8 +193,10 @@ class Lane {
   BufferPool& pool_;
   std::span<const std::unique_ptr<Transmitter>> transmitters_;
   std::vector<Link> links_;
-  std::array<std::unique_ptr<LaneEpoch>, 2> epochs_;          ///< Newest first.
-  std::array<std::array<fold::FoldFunction, 6>, 8> folds_{};  ///< By format and operation.
+  std::array<std::unique_ptr<LaneEpoch>, 2> epochs_;               ///< Newest first.
+  using Folds = std::array<std::array<fold::FoldFunction, 6>, 8>;  ///< By format and operation.
+  Folds folds_{};
+  std::array<Folds, 4> site_folds_{};  ///< Bit 0 of the place: finishes; bit 1: partials as the update.
   multicast::Replicator replicator_;
   BufferRef
       spare_;  ///< Taken before a contribution is admitted, so that a finished chunk always has a buffer.
@@ -165,6 +205,7 @@ class Lane {
   RoundBoard board_;
   std::uint64_t touched_links_ = 0;  ///< A bit per link on which something happened since publish().
   bool changed_ = false;             ///< Whether anything happened that may concern rounds.
+  bool again_ = false;               ///< Whether the next turn has something to do at once.
 };
 
 }  // namespace tombolo::dataplane

@@ -42,15 +42,17 @@ void Lane::publish_rounds() {
     for (std::size_t island = 0; island < epoch.points.size(); ++island)
       for (const aggregation::OpenRound* const round : epoch.points[island].open_rounds()) {
         const aggregation::RoundWindow& window = round->window;
+        const bool is_site = epoch.is_site(island);
         if (open < RoundBoard::kPlaces)
-          board_.put(open, {.epoch = epoch.table->epoch,
-                            .round = window.round(),
-                            .rank = epoch.table->islands[island].rank,
-                            .entry = epoch.entry_of(window.round()),
-                            .late = window.late(),
-                            .chunks_done = window.base(),
-                            .chunks_total = window.facts_known() ? window.chunks_total() : 0,
-                            .first_contribution_ns = window.first_contribution_ns()});
+          board_.put(open,
+                     {.epoch = epoch.table->epoch,
+                      .round = window.round(),
+                      .rank = is_site ? epoch.site(island).lowest_member : epoch.table->islands[island].rank,
+                      .entry = epoch.entry_of(window.round()),
+                      .late = is_site ? late_at_site(epoch, island, *round) : window.late(),
+                      .chunks_done = window.base(),
+                      .chunks_total = window.facts_known() ? window.chunks_total() : 0,
+                      .first_contribution_ns = window.first_contribution_ns()});
         ++open;
         slots += window.window_slots();
         held += window.held();

@@ -87,7 +87,7 @@ void Lane::send_config(std::uint8_t link, const LaneEpoch& epoch, std::size_t is
   config.lane_count = table.lane_count;
   config.edge_aggregation = table.edge_aggregation;
   config.deadline_ns = table.deadline_ns;
-  if (!member.rests()) {
+  if (member.members != 0) {
     config.self = member.self;
     config.members = member.members;
     config.stream_rate_bps = send.stream_rate_bps;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "base/number_format.h"
 #include "protocol/port.h"
 
 namespace tombolo::wire {
@@ -57,17 +58,8 @@ enum class Type : std::uint8_t {
   kConfig = 10,       ///< One schedule entry as one island sees it.
 };
 
-/// Number formats of a payload. Only kFp32 is folded at this stage.
-enum class Format : std::uint8_t {
-  kNone = 0,
-  kFp32 = 1,
-  kBf16 = 2,
-  kFp16 = 3,
-  kInt32 = 4,
-  kMxInt8 = 5,
-  kMxFp8E4M3 = 6,
-  kMxFp8E5M2 = 7,
-};
+/// Number formats of a payload.
+using Format = NumberFormat;
 
 enum class Operation : std::uint8_t { kNone = 0, kSum = 1, kMean = 2, kWeighted = 3, kMin = 4, kMax = 5 };
 
@@ -113,7 +105,9 @@ struct Header {
   std::uint8_t format = 0;
   std::uint8_t operation = 0;
   Le16 payload_bytes;
-  Le32 reserved;
+  std::uint8_t result_format = 0;  ///< That the result is to have; 0: as `format`.
+  std::uint8_t update_format = 0;  ///< PARTIAL: of the contributions that are in it; else 0.
+  std::array<std::uint8_t, 2> reserved{};
   Le32 payload_crc;  ///< CRC32C of the payload; made once, where the payload is made.
   Le32 header_crc;   ///< CRC32C of the 60 bytes before it; redone for each copy.
 
@@ -121,7 +115,8 @@ struct Header {
 };
 static_assert(sizeof(Header) == kHeaderBytes && alignof(Header) == 1);
 static_assert(offsetof(Header, epoch) == 16 && offsetof(Header, specific) == 40);
-static_assert(offsetof(Header, payload_crc) == 56 && offsetof(Header, header_crc) == 60);
+static_assert(offsetof(Header, result_format) == 52 && offsetof(Header, update_format) == 53 && offsetof(Header, payload_crc) == 56 &&
+              offsetof(Header, header_crc) == 60);
 static_assert(std::is_trivially_copyable_v<Header>);
 
 /// Types that carry a link sequence number and are repaired by the previous hop.

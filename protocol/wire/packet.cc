@@ -21,6 +21,7 @@ struct TypeRule {
   std::uint16_t max_payload_bytes = 0;
   std::uint16_t payload_step = 1;  ///< The payload grows from its minimum in steps of so many bytes.
   bool has_values = false;         ///< Carries elements: names a format and an operation, else neither.
+  bool is_input = false;           ///< Is folded: may ask for a result in another format.
   bool needs_epoch = false;
   bool needs_rank = false;
   bool needs_tree = false;
@@ -32,34 +33,25 @@ constexpr std::size_t kTypes = 11;
 constexpr std::array<TypeRule, kTypes> make_rules() {
   std::array<TypeRule, kTypes> rules{};
   const auto at = [&rules](Type type) -> TypeRule& { return rules[static_cast<std::size_t>(type)]; };
-  at(Type::kContribution) = {0, kMaxPayloadBytes, 1, true, true, true, true, Specific::kUpdateElements};
-  at(Type::kPartial) = {0, kMaxPayloadBytes, 1, true, true, false, true, Specific::kNotZero};
-  at(Type::kResult) = {0, kMaxPayloadBytes, 1, true, true, true, false, Specific::kNotZero};
-  at(Type::kParity) = {kParityIdentityBytes, kMaxPayloadBytes, 1, false, true, false, false,
+  at(Type::kContribution) = {0, kMaxPayloadBytes, 1, true, true, true, true, true, Specific::kUpdateElements};
+  at(Type::kPartial) = {0, kMaxPayloadBytes, 1, true, true, true, false, true, Specific::kUpdateElements};
+  at(Type::kResult) = {0, kMaxPayloadBytes, 1, true, false, true, false, false, Specific::kAny};
+  at(Type::kParity) = {kParityIdentityBytes, kMaxPayloadBytes, 1, false, false, true, false, false,
                        Specific::kNotZero};
-  at(Type::kFeedback) = {kMinFeedbackBytes, kMaxFeedbackBytes, 8, false, false, false, false,
+  at(Type::kFeedback) = {kMinFeedbackBytes, kMaxFeedbackBytes, 8, false, false, false, false, false,
                          Specific::kZero};
-  at(Type::kGrant) = {0, 0, 1, false, true, true, true, Specific::kAny};
-  at(Type::kRoundEnd) = {0, 0, 1, false, true, true, false, Specific::kAny};
-  at(Type::kHello) = {kHelloBytes, kHelloBytes, 1, false, false, false, false, Specific::kZero};
-  at(Type::kJoin) = {0, 0, 1, false, false, true, false, Specific::kZero};
-  at(Type::kConfig) = {kMinConfigBytes, kMaxConfigBytes, 2, false, true, true, false, Specific::kZero};
+  at(Type::kGrant) = {0, 0, 1, false, false, true, false, true, Specific::kAny};
+  at(Type::kRoundEnd) = {0, 0, 1, false, false, true, false, false, Specific::kAny};
+  at(Type::kHello) = {kHelloBytes, kHelloBytes, 1, false, false, false, false, false, Specific::kZero};
+  at(Type::kJoin) = {0, 0, 1, false, false, false, true, false, Specific::kZero};
+  at(Type::kConfig) = {kMinConfigBytes, kMaxConfigBytes, 2, false, false, true, true, false, Specific::kZero};
   return rules;
 }
 
 constexpr std::array<TypeRule, kTypes> kRules = make_rules();
 
-/// The smallest whole piece of a payload: one element, or one block with its shared scale.
-struct FormatUnit {
-  std::uint8_t bytes = 0;
-  std::uint8_t elements = 0;
-};
-
-/// By Format; kNone and every unknown format have no unit.
-constexpr std::array<FormatUnit, 8> kUnits{
-    {{0, 0}, {4, 1}, {2, 1}, {2, 1}, {4, 1}, {33, 32}, {33, 32}, {33, 32}}};
-
-FormatUnit unit_of(std::uint8_t format) { return format < kUnits.size() ? kUnits[format] : FormatUnit{}; }
+/// kNone and every unknown format have no unit.
+FormatUnit unit_of(std::uint8_t format) { return tombolo::unit_of(static_cast<Format>(format)); }
 
 bool is_known(Type type) { return type >= Type::kContribution && type <= Type::kConfig; }
 
@@ -83,7 +75,10 @@ bool chunk_fits_update(const Header& header) {
   const std::uint64_t chunk = header.chunk;
   const std::uint64_t elements = std::uint64_t{header.payload_bytes} / unit.bytes * unit.elements;
   // A lane that a small update does not reach carries one empty chunk, behind the update's end.
-  if (elements == 0) return chunk > 0 && chunk * kMaxChunkElements >= total;
+  if (elements == 0) {
+    const std::uint64_t most = elements_within(static_cast<Format>(header.format), kMaxPayloadBytes);
+    return chunk > 0 && chunk * (most / kChunkElementStep * kChunkElementStep) >= total;
+  }
   // All chunks before this one are at least as long as it.
   if ((chunk + 1) * elements > padded) return false;
   if (elements % 32 == 0) return true;
@@ -115,14 +110,27 @@ bool fields_fit(const Header& header, const TypeRule& rule) {
   } else if (header.format != 0 || header.operation != 0) {
     return false;
   }
+  const bool is_partial = header.packet_type() == Type::kPartial;
+  if (is_partial ? unit_of(header.update_format).bytes == 0 : header.update_format != 0) return false;
+  if (header.result_format != 0) {
+    // There is one way to ask for the format of the contributions themselves: 0.
+    if (!rule.is_input || header.result_format == (is_partial ? header.update_format : header.format))
+      return false;
+    if (unit_of(header.result_format).bytes == 0) return false;
+  }
   if (rule.needs_epoch && header.epoch == 0) return false;
   if (rule.needs_rank && header.rank == kNoRank) return false;
   if (rule.needs_tree && header.tree == kNoTree) return false;
   if (!specific_fits(header, rule.specific)) return false;
+  // Without a tree a result or an end of a round is one island's; a tree may be that of a site that folds.
+  const bool may_be_a_sites =
+      header.packet_type() == Type::kResult || header.packet_type() == Type::kRoundEnd;
+  if (may_be_a_sites && header.tree == kNoTree && header.rank == kNoRank) return false;
   if (header.packet_type() != Type::kRoundEnd) return true;
   if (header.chunk > static_cast<std::uint32_t>(RoundOutcome::kLost)) return false;
-  // A complete round misses nobody.
-  return header.chunk != static_cast<std::uint32_t>(RoundOutcome::kComplete) || header.specific == 0;
+  // A complete round misses nobody; down a tree the number says how many results there were.
+  return header.chunk != static_cast<std::uint32_t>(RoundOutcome::kComplete) || header.specific == 0 ||
+         (header.tree != kNoTree && header.rank == kNoRank);
 }
 
 bool body_fits(Type type, std::span<const std::byte> payload) {
@@ -160,7 +168,8 @@ DropReason validate(std::span<const std::byte> packet) {
   if (!is_known(type)) return DropReason::kBadType;
   if ((header.flags & ~kKnownFlags) != 0) return DropReason::kBadFlags;
   // There are no keys yet, so a key id is as reserved as the reserved bytes.
-  if (header.reserved != 0 || header.key_id != 0) return DropReason::kReservedNotZero;
+  if (header.reserved != decltype(header.reserved){} || header.key_id != 0)
+    return DropReason::kReservedNotZero;
   const TypeRule& rule = kRules[header.type];
   const std::span<const std::byte> payload = packet.subspan(kHeaderBytes);
   if (!length_fits(header, rule, payload.size())) return DropReason::kBadLength;
@@ -205,7 +214,8 @@ std::array<std::uint64_t, 8> words_of(const Header& h) {
           h.session | at(h.link_sequence, 32),
           h.timestamp_us | at(h.chunk, 32),
           h.specific,
-          h.format | at(h.operation, 8) | at(h.payload_bytes, 16) | at(h.reserved, 32),
+          h.format | at(h.operation, 8) | at(h.payload_bytes, 16) | at(h.result_format, 32) |
+              at(h.reserved[0], 40) | at(h.reserved[1], 48) | at(h.reserved[2], 56),
           h.payload_crc};
 }
 

@@ -18,6 +18,13 @@ namespace {
 /// D values that differ by less are equal: the rounding of two ways to compute the same.
 constexpr double kEqual = 1e-9;
 
+/// One part in so many of the search goes on with packed trees, by which a round takes longer to time.
+constexpr std::uint64_t kPackedCyclesPart = 4;
+/// Rounds that are packed there, more than nine islands have; any further ones go the shortest way.
+constexpr std::uint64_t kPackedRounds = 30'000;
+/// A search for trees that goes on for longer is for the answer, not for what is tried on the way to it.
+constexpr std::size_t kHastyProgrammes = 40;
+
 /// Few islands have few rounds to try; with many of them each cycle costs more, as the cube of their number.
 std::uint64_t default_cycles(std::size_t islands) {
   constexpr std::uint64_t kMost = 10'000'000;
@@ -55,9 +62,10 @@ Status measure(const Problem& problem, Optimized& result) {
 }
 
 /// What the search and the enumeration together prove.
-std::string certificate(const Optimized& result) {
+std::string certificate(const Optimized& result, bool packed_trees) {
   const double d_s = result.mixing.disagreement_s;
   if (d_s <= result.bound_s * (1 + kEqual)) return "all schedules with barriers";
+  if (packed_trees) return "";  // The enumeration knew of no trees but the shortest.
   if (result.schedule.rounds.size() <= 2 && result.two_rounds_s && d_s <= *result.two_rounds_s * (1 + kEqual))
     return "cycles of at most two rounds";
   return "";
@@ -74,6 +82,9 @@ class Run {
  private:
   Status anneal();
   Status improve();
+  Status pack();
+  Status take_packed(Schedule schedule);
+  std::optional<double> packed_seconds(const Round& round, std::uint64_t& rounds_left) const;
   Status finish();
   double elapsed_s() const {
     return static_cast<double>(clock_.now_ns() - begin_ns_) / static_cast<double>(kSecond);
@@ -147,6 +158,56 @@ Status Run::improve() {
   return ok_status();
 }
 
+/// Packs a schedule's rounds, and takes it if that lowers D. A shorter round need not: D is an average over
+/// time, and then the schedule at hand stays.
+Status Run::take_packed(Schedule schedule) {
+  Optimized packed;
+  packed.schedule = std::move(schedule);
+  auto times = pack_schedule(problem_.model(), problem_.update_bytes(), packed.schedule);
+  if (!times) return std::move(times).error();
+  packed.packed = std::move(*times);
+  if (auto measured = measure(problem_, packed); !measured) return measured;
+  if (packed.mixing.disagreement_s > result_.mixing.disagreement_s) return ok_status();
+  packed.two_rounds_s = result_.two_rounds_s;
+  packed.stopped = result_.stopped;
+  result_ = std::move(packed);
+  return ok_status();
+}
+
+/// What a round takes with trees that are found in haste; along shortest routes once enough were tried.
+std::optional<double> Run::packed_seconds(const Round& round, std::uint64_t& rounds_left) const {
+  if (rounds_left == 0) {
+    const auto time = problem_.model().time(round, problem_.update_bytes());
+    return time ? std::optional(time->seconds) : std::nullopt;
+  }
+  --rounds_left;
+  const auto found =
+      pack_round(problem_.model(), round, problem_.update_bytes(), {.max_programmes = kHastyProgrammes});
+  return found ? std::optional(found->time.packed_s) : std::nullopt;
+}
+
+/// Trees for the schedule at hand; then, for few islands, a search with the times that such trees give.
+Status Run::pack() {
+  tell("choosing trees");
+  const Schedule shortest = result_.schedule;
+  if (auto taken = take_packed(shortest);
+      !taken || problem_.islands() > kMaxAnnealedIslands || result_.stopped)
+    return taken;
+  std::uint64_t rounds_left = scaled(kPackedRounds);
+  SearchOptions search;
+  search.max_rounds = options_.max_rounds.value_or(kFewRounds);
+  search.seed = options_.seed;
+  const std::uint64_t cycles = options_.max_cycles.value_or(scaled(default_cycles(problem_.islands())));
+  search.max_cycles = cycles / kPackedCyclesPart + 1;
+  search.stop = stop();
+  search.round_seconds = [&](const Round& round) { return packed_seconds(round, rounds_left); };
+  tell("searching again, with times by packed trees");
+  auto searched = search_cycles(problem_, {&shortest, 1}, search);
+  if (!searched) return std::move(searched).error();
+  result_.stopped = searched->stopped;
+  return take_packed(std::move(searched->schedule));
+}
+
 /// What follows from the schedule that was chosen.
 Status Run::finish() {
   result_.schedule.name = "optimized";
@@ -156,11 +217,11 @@ Status Run::finish() {
     result_.cycle_s += time.seconds;
   }
   const auto bound = disagreement_bound(problem_.network(), problem_.routes(), problem_.update_bytes(),
-                                        allows_any_mode(problem_.capabilities()));
+                                        options_.packed_trees || allows_any_mode(problem_.capabilities()));
   if (!bound) return bound.error();
   result_.bound_s = bound->seconds;
   result_.gap = optimality_gap(result_.mixing.disagreement_s, result_.bound_s);
-  result_.certified = certificate(result_);
+  result_.certified = certificate(result_, options_.packed_trees);
   result_.solve_s = elapsed_s();
   return ok_status();
 }
@@ -168,6 +229,8 @@ Status Run::finish() {
 Result<Optimized> Run::solve() {
   const bool few = problem_.islands() <= kMaxAnnealedIslands;
   if (auto found = few ? anneal() : improve(); !found) return std::move(found).error();
+  if (options_.packed_trees)
+    if (auto packed = pack(); !packed) return std::move(packed).error();
   if (auto finished = finish(); !finished) return std::move(finished).error();
   return std::move(result_);
 }

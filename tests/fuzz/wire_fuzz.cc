@@ -56,7 +56,7 @@ void check_with_guards_repaired(std::span<const std::byte> input) {
   header.type = static_cast<std::uint8_t>(header.type % 12);
   header.flags = header.flags & kKnownFlags;
   header.key_id = 0;
-  header.reserved = 0;
+  header.reserved = {};
   const auto payload = payload_of(input);
   const Bytes packet = make_packet(header, Bytes(payload.begin(), payload.end()));
   switch (validate(packet)) {

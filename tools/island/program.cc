@@ -118,7 +118,19 @@ bool IslandProgram::look() {
   return under_way;
 }
 
-void IslandProgram::check(std::uint32_t round) {
+namespace {
+
+/// How the clique folds: as one of the orders says, or its members one after the other.
+testbed::FoldOrder order_of(const std::vector<std::uint16_t>& members,
+                            const std::vector<testbed::FoldOrder>& orders) {
+  for (const testbed::FoldOrder& order : orders)
+    if (testbed::ranks_of(order) == members) return order;
+  return testbed::direct_order(members);
+}
+
+}  // namespace
+
+void IslandProgram::check(std::uint32_t round, const std::vector<testbed::FoldOrder>& orders) {
   look();
   Part* const part = find(round);
   Json event{{"event", "checked"}, {"island", options_.name}, {"round", round}, {"exact", false}};
@@ -133,9 +145,9 @@ void IslandProgram::check(std::uint32_t round) {
     const std::vector<std::uint16_t>& members = part->outcome.contributors;
     // An island that rests gets its own update back, and nothing is folded.
     const std::vector<float> expected =
-        members.size() == 1
-            ? testbed::make_update(options_.seed, round, options_.rank, count)
-            : testbed::expected_result(options_.seed, round, members, count, options_.operation);
+        members.size() == 1 ? testbed::make_update(options_.seed, round, options_.rank, count)
+                            : testbed::expected_result(options_.seed, round, order_of(members, orders), count,
+                                                       options_.operation);
     event["exact"] = testbed::same_bits(part->output, expected);
     if (!event["exact"].get<bool>()) event["error"] = "wrong bits";
   }

@@ -13,6 +13,7 @@
 #include "tools/report/map_section.h"
 #include "tools/report/small_maps.h"
 #include "tools/report/text.h"
+#include "tools/schedule/event_section.h"
 #include "tools/schedule/round_details.h"
 
 namespace tombolo::tools {
@@ -42,6 +43,10 @@ void add_tiles(const OptimizePage& data, report::Page& page) {
   page.add(report::Tile{"cycle", fmt::format("{:.3f} s", best.cycle_s),
                         fmt::format("{} round{}", best.times.size(), best.times.size() == 1 ? "" : "s")});
   page.add(report::Tile{"contraction R", fmt::format("{:.4f} /s", best.mixing.r_per_s), "higher is better"});
+  if (data.event != nullptr)
+    page.add(report::Tile{"D without barriers", fmt::format("{:.4f} s", data.event->disagreement_s),
+                          fmt::format("{} fragment{}", data.event->timetable.fragments,
+                                      data.event->timetable.fragments == 1 ? "" : "s")});
   const bool certified = !best.certified.empty();
   page.add(report::Tile{"certified", certified ? "yes" : "no",
                         certified ? "the best of " + best.certified : "the best that was found",
@@ -121,6 +126,28 @@ Section loads_section(const OptimizePage& data, const RoundPictures& pictures) {
       rounds < pictures.shares.size() ? fmt::format(" The first {} rounds.", rounds) : std::string()));
   section.body += table.html();
   return section;
+}
+
+/// What packed trees are worth, round by round.
+Section trees_section(const OptimizePage& data) {
+  report::Table table({{"round", Align::kNumber},
+                       {"shortest routes, s", Align::kNumber},
+                       {"packed, s", Align::kNumber},
+                       {"at least, s", Align::kNumber},
+                       {"best trees"}});
+  for (std::size_t r = 0; r < data.best.packed.size(); ++r) {
+    const schedule::PackedTime& time = data.best.packed[r];
+    table.start_row();
+    table.cell(fmt::format("{}", r)).cell(fmt::format("{:.6f}", time.shortest_s));
+    table.cell(fmt::format("{:.6f}", time.packed_s), time.packed_s < time.shortest_s ? "strong" : "");
+    table.cell(fmt::format("{:.6f}", time.bound_s)).cell(time.proven ? "proven" : "not proven");
+  }
+  return Section{.id = "trees",
+                 .title = "Packed trees",
+                 .body = paragraph("Members send by trees that balance what links carry, where that is "
+                                   "quicker than the shortest way. \u201cAt least\u201d is what a round "
+                                   "takes even if updates are split over trees.") +
+                         table.html()};
 }
 
 Section by_rounds_section(const OptimizePage& data) {
@@ -320,7 +347,9 @@ report::Page optimize_page(const OptimizePage& data) {
   map.title = "Rounds on the map";
   page.add(std::move(map));
   page.add(cycle_section(data, pictures));
+  if (data.event != nullptr) page.add(event_section(data.problem.network(), data.best, *data.event));
   page.add(loads_section(data, pictures));
+  if (!data.best.packed.empty()) page.add(trees_section(data));
   if (!data.studies.by_rounds.empty()) page.add(by_rounds_section(data));
   if (!data.studies.baselines.empty()) page.add(compare_section(data));
   if (!data.studies.grids.empty()) page.add(variants_section(data));

@@ -63,9 +63,10 @@ Status drop_barriers(RunConfig& config, std::uint32_t fragments) {
 }
 
 schedule::Capabilities capabilities(const RunConfig& config) {
-  return {config.multicast,
-          config.edge_aggregation ? schedule::Aggregation::kEdge : schedule::Aggregation::kNone,
-          schedule::Family::kDirect};
+  schedule::Aggregation aggregation =
+      config.edge_aggregation ? schedule::Aggregation::kEdge : schedule::Aggregation::kNone;
+  if (config.tree_aggregation) aggregation = schedule::Aggregation::kTree;
+  return {config.multicast, aggregation, schedule::Family::kDirect};
 }
 
 Result<Nanoseconds> deadline_of(const RunConfig& config) {
@@ -94,6 +95,7 @@ Result<schedule::CompileOptions> compile_options(const RunConfig& config, std::u
   options.update_bytes = config.update_bytes;
   options.multicast = config.multicast;
   options.edge_aggregation = config.edge_aggregation;
+  options.tree_aggregation = config.tree_aggregation;
   if (!config.event) return options;
   auto times = event_times(config, schedule::update_wire_bytes(config.update_bytes, config.chunk_elements));
   if (!times) return std::move(times).error();

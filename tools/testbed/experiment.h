@@ -39,6 +39,7 @@ struct RunConfig {
   std::uint32_t receive_queues = 0;
   bool multicast = true;
   bool edge_aggregation = true;
+  bool tree_aggregation = false;  ///< Sites may fold, too (CompileOptions).
   wire::Operation operation = wire::Operation::kMean;
   Nanoseconds deadline_ns = 0;  ///< 0: ten times the longest round of the model, at least 10 s.
   bool real_time = false;

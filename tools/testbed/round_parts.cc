@@ -1,5 +1,6 @@
 #include "tools/testbed/round_parts.h"
 
+#include "tools/testbed/planned_order.h"
 #include "tools/testbed/workload.h"
 
 namespace tombolo::testbed {
@@ -51,7 +52,8 @@ bool RoundParts::drop(Part& part) {
 }
 
 std::vector<float> RoundParts::expected(std::uint32_t round, const Clique& members) const {
-  return expected_result(config_.seed, round, members, count(), config_.operation);
+  const FoldOrder order = fold_order(installed_.plan, installed_.first_round, round, members);
+  return expected_result(config_.seed, round, order, count(), config_.operation);
 }
 
 void RoundParts::judge(const Part& part, const Clique& members, std::span<const float> expected,

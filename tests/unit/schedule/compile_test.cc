@@ -86,6 +86,48 @@ TEST(Compile, TreesWithoutMulticast) {
                                 "2: 2<2[] 1<2[] 0<1[0]", "2: 2<2[] 1<2[] 0<1[1]"}));
 }
 
+TEST(Compile, GoesByChosenTrees) {
+  const Network network = ring_of_four();
+  for (const bool multicast : {true, false}) {
+    const auto plan = compile(network, {"crossed", {crossed_round()}}, options(multicast, false));
+    ASSERT_TRUE(plan.ok()) << plan.error().message;
+    EXPECT_TRUE(check_plan(*plan).ok());
+    EXPECT_EQ(shown(*plan), (Trees{"0: 0<0[] 1<0[] 2<1[2]", "2: 2<2[] 3<2[] 0<3[0]", "1: 1<1[] 0<1[] 3<0[3]",
+                                   "3: 3<3[] 2<3[] 1<2[1]"}));
+    // Both cliques have one way over R-S: 2 + 1 ms. Every link carries one stream at 0.97 of its capacity.
+    for (const PlannedClique& clique : plan->entries[0].cliques) EXPECT_EQ(clique.latency_ns, 3'000'000u);
+    for (const PlannedLink& link : plan->links)
+      EXPECT_NEAR(static_cast<double>(link.load_bps), 0.97e9, 2) << link.from << "-" << link.to;
+  }
+}
+
+TEST(Compile, WithoutMulticastATreeIsPaths) {
+  const Network network = ring_of_four();
+  const Round round{.cliques = {{0, 1, 2}}, .trees = {{{{0, 3}, {3, 2}, {2, 1}}, {}, {}}}};
+  const auto plan = compile(network, {"round", {round}}, options(false, true));
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_TRUE(check_plan(*plan).ok());
+  const auto trees = shown(*plan);
+  EXPECT_EQ(trees[0], "0: 0<0[0] 3<0[] 2<3[] 1<2[1]");
+  EXPECT_EQ(trees[1], "0: 0<0[] 3<0[] 2<3[2]");
+  EXPECT_EQ(trees[2], "1: 1<1[1] 0<1[0]");  // Without a tree of its own, the shortest way.
+}
+
+TEST(Compile, RefusesTreesThatDoNotFitTheNetwork) {
+  Network network = ring_of_four();
+  Round round = crossed_round();
+  round.trees[0][0] = {{0, 2}};
+  const auto missing = compile(network, {"round", {round}}, options(true, true));
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().message, "compile: round 0: the tree of island P: there is no link P-R");
+  network.explicit_trees = false;
+  const auto refused = compile(network, {"round", {crossed_round()}}, options(true, true));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message,
+            "compile: round 0: the clique of island P: has trees of its own; the network does not let us "
+            "choose them");
+}
+
 TEST(Compile, RateWindowAndLoadByHand) {
   // Two islands, A and B of three-site.yaml: 5 ms apart, 10 Gbit/s everywhere, nothing shared.
   const Network network = shipped_network("three-site.yaml", "even");

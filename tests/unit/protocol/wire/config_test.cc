@@ -27,9 +27,10 @@ TEST(Config, BytesByHand) {
                                     0,  0x10, 0,  0,              // 36 window chunks 4096
                                     3,                            // 40 members
                                     1,                            // 41 send trees
-                                    0,  0,    2,  0, 7,    0,     // 42 ranks
-                                    15, 0,    17, 0, 0xff, 0xff,  // 48 receive trees
-                                    17, 0,                        // 54 send tree
+                                    0,  0x20,                     // 42 largest payload 8192
+                                    0,  0,    2,  0, 7,    0,     // 44 ranks
+                                    15, 0,    17, 0, 0xff, 0xff,  // 50 receive trees
+                                    17, 0,                        // 56 send tree
                                 });
   const auto bytes = std::as_bytes(std::span(by_hand));
   EXPECT_EQ(body_bytes(sample_config()), Bytes(bytes.begin(), bytes.end()));
@@ -61,9 +62,12 @@ TEST(Config, LargestAndRestingSurviveTheRoundTrip) {
     EXPECT_EQ(again.members, config.members);
     EXPECT_EQ(again.rank, config.members == 0 ? decltype(config.rank){} : config.rank);
     EXPECT_EQ(body_bytes(again), bytes);
+    EXPECT_EQ(again.non_finite, config.non_finite);
+    EXPECT_EQ(again.has_weights, config.has_weights);
+    EXPECT_EQ(again.weight, config.weight);
   }
-  EXPECT_EQ(body_bytes(largest_config()).size(), 42u + 2 * (64 + 64 + 63));
-  EXPECT_EQ(body_bytes(resting_config()).size(), 42u);
+  EXPECT_EQ(body_bytes(largest_config()).size(), 44u + 2 * (64 + 64 + 63) + 4 * 64);
+  EXPECT_EQ(body_bytes(resting_config()).size(), 44u);
 }
 
 TEST(Config, EveryOtherLengthIsRefused) {
@@ -88,15 +92,18 @@ TEST(Config, UnsoundValuesAreRefused) {
            {"no entries", 4, 0},
            {"chunk not a multiple of 32", 12, 0x41},
            {"chunk larger than a packet", 14, 1},
-           {"aggregation neither off nor on", 18, 2},
+           {"weights that do not follow", 18, 3},
+           {"no policy", 18, 1 | 3 << 2},
+           {"a bit without a meaning", 18, 1 | 1 << 4},
            {"self is no member", 19, 3},
            {"one member", 40, 1},
            {"more members than bytes", 40, 4},
            {"65 members", 40, 65},
            {"more send trees than bytes", 41, 2},
            {"64 send trees", 41, 64},
-           {"ranks descend", 46, 1},
-           {"rank twice", 46, 2},
+           {"payload larger than a packet's", 42, 1},
+           {"ranks descend", 48, 1},
+           {"rank twice", 48, 2},
        }) {
     Bytes bytes = body_bytes(sample_config());
     bytes[c.offset] = static_cast<std::byte>(c.value);
@@ -104,8 +111,15 @@ TEST(Config, UnsoundValuesAreRefused) {
     EXPECT_FALSE(parse(bytes, config)) << c.name;
   }
   // And these a whole field.
-  for (const auto& [offset, count, value] : std::vector<std::tuple<std::size_t, std::size_t, std::uint8_t>>{
-           {12, 4, 0}, {16, 2, 0}, {20, 8, 0}, {28, 8, 0}, {36, 4, 0}, {46, 2, 0xff}, {54, 2, 0xff}}) {
+  for (const auto& [offset, count, value] :
+       std::vector<std::tuple<std::size_t, std::size_t, std::uint8_t>>{{12, 4, 0},
+                                                                       {16, 2, 0},
+                                                                       {20, 8, 0},
+                                                                       {28, 8, 0},
+                                                                       {36, 4, 0},
+                                                                       {42, 2, 0},
+                                                                       {48, 2, 0xff},
+                                                                       {56, 2, 0xff}}) {
     Bytes bytes = body_bytes(sample_config());
     std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), count, static_cast<std::byte>(value));
     Config config;
@@ -118,8 +132,25 @@ TEST(Config, UnsoundValuesAreRefused) {
   EXPECT_FALSE(parse(resting, config));
   resting[19] = std::byte{0};
   resting[41] = std::byte{1};
-  resting.resize(44);
+  resting.resize(46);
   EXPECT_FALSE(parse(resting, config));
+}
+
+TEST(Config, AWeightIsANormalNumberAboveZero) {
+  Config weighted = sample_config();
+  weighted.has_weights = true;
+  weighted.weight = {1, 0.25f, 3e20f};
+  const Bytes sound = body_bytes(weighted);
+  ASSERT_EQ(sound.size(), 58u + 3 * 4);
+  Config again;
+  ASSERT_TRUE(parse(sound, again));
+  EXPECT_EQ(again.weight[2], 3e20f);
+  // Zero, minus one, the largest subnormal, infinity, a NaN.
+  for (const std::uint32_t bits : {0u, 0xbf800000u, 0x007fffffu, 0x7f800000u, 0x7fc00000u}) {
+    Bytes bytes = sound;
+    std::memcpy(bytes.data() + 62, &bits, sizeof(bits));
+    EXPECT_FALSE(parse(bytes, again)) << std::hex << bits;
+  }
 }
 
 TEST(ConfigDeathTest, EncodingWhatIsUnsoundIsABrokenInvariant) {
@@ -127,7 +158,7 @@ TEST(ConfigDeathTest, EncodingWhatIsUnsoundIsABrokenInvariant) {
   config.self = 3;
   Bytes room(kMaxConfigBytes);
   EXPECT_DEATH(encode(config, room), "broken invariant");
-  EXPECT_DEATH(encode(sample_config(), std::span(room).first(55)), "broken invariant");
+  EXPECT_DEATH(encode(sample_config(), std::span(room).first(57)), "broken invariant");
 }
 
 }  // namespace

@@ -56,7 +56,9 @@ TEST(Header, EveryFieldAtItsOffset) {
   EXPECT_EQ(static_cast<Format>(header.format), Format::kFp32);
   EXPECT_EQ(static_cast<Operation>(header.operation), Operation::kMean);
   EXPECT_EQ(header.payload_bytes, 1280);
-  EXPECT_EQ(header.reserved, 0xa4a3a2a1u);
+  EXPECT_EQ(header.result_format, 0xa1);
+  EXPECT_EQ(header.update_format, 0xa2);
+  EXPECT_EQ(header.reserved, (std::array<std::uint8_t, 2>{0xa3, 0xa4}));
   EXPECT_EQ(header.payload_crc, 0xb4b3b2b1u);
   EXPECT_EQ(header.header_crc, 0xc4c3c2c1u);
 }
@@ -80,7 +82,9 @@ TEST(Header, WritesTheSameBytes) {
   header.format = static_cast<std::uint8_t>(Format::kFp32);
   header.operation = static_cast<std::uint8_t>(Operation::kMean);
   header.payload_bytes = 1280;
-  header.reserved = 0xa4a3a2a1;
+  header.result_format = 0xa1;
+  header.update_format = 0xa2;
+  header.reserved = {0xa3, 0xa4};
   header.payload_crc = 0xb4b3b2b1;
   header.header_crc = 0xc4c3c2c1;
   std::array<std::uint8_t, kHeaderBytes> bytes{};

@@ -88,7 +88,7 @@ TEST(Validate, NamesItsReason) {
       {"repair flag", "grant", D::kNone, [](Header& h, Bytes&) { h.flags = 1; }},
       {"unknown flag", "grant", D::kBadFlags, [](Header& h, Bytes&) { h.flags = 2; }},
       {"highest flag", "grant", D::kBadFlags, [](Header& h, Bytes&) { h.flags = 0x8001; }},
-      {"reserved byte", "grant", D::kReservedNotZero, [](Header& h, Bytes&) { h.reserved = 1 << 24; }},
+      {"reserved byte", "grant", D::kReservedNotZero, [](Header& h, Bytes&) { h.reserved[1] = 1; }},
       {"key id", "grant", D::kReservedNotZero, [](Header& h, Bytes&) { h.key_id = 1; }},
       {"grant with payload", "grant", D::kBadLength, [](Header&, Bytes& p) { p.resize(4); }},
       {"round end with payload", "round end", D::kBadLength, [](Header&, Bytes& p) { p.resize(4); }},
@@ -102,13 +102,30 @@ TEST(Validate, NamesItsReason) {
       {"feedback with 65 ranges", "feedback", D::kBadLength,
        [](Header&, Bytes& p) { p.resize(20 + 65 * 8); }},
       {"short hello", "hello", D::kBadLength, [](Header&, Bytes& p) { p.resize(16); }},
-      {"config with an odd byte", "config", D::kBadLength, [](Header&, Bytes& p) { p.resize(57); }},
-      {"config too long", "config", D::kBadLength, [](Header&, Bytes& p) { p.resize(426); }},
+      {"config with an odd byte", "config", D::kBadLength, [](Header&, Bytes& p) { p.resize(59); }},
+      {"config too long", "config", D::kBadLength, [](Header&, Bytes& p) { p.resize(684); }},
       {"no session", "join", D::kBadField, [](Header& h, Bytes&) { h.session = 0; }},
       {"no format", "contribution", D::kBadField, [](Header& h, Bytes&) { h.format = 0; }},
       {"unknown format", "partial", D::kBadField, [](Header& h, Bytes&) { h.format = 8; }},
       {"no operation", "result, jumbo", D::kBadField, [](Header& h, Bytes&) { h.operation = 0; }},
       {"unknown operation", "contribution", D::kBadField, [](Header& h, Bytes&) { h.operation = 6; }},
+      {"result format", "contribution", D::kNone, [](Header& h, Bytes&) { h.result_format = 2; }},
+      {"result format of a partial", "partial", D::kNone, [](Header& h, Bytes&) { h.result_format = 5; }},
+      {"own format of a partial by name", "partial", D::kBadField,
+       [](Header& h, Bytes&) { h.result_format = 2; }},
+      {"a partial's format as its result's", "partial", D::kNone,
+       [](Header& h, Bytes&) { h.result_format = 1; }},
+      {"partial of no format", "partial", D::kBadField, [](Header& h, Bytes&) { h.update_format = 0; }},
+      {"partial of an unknown format", "partial", D::kBadField,
+       [](Header& h, Bytes&) { h.update_format = 8; }},
+      {"partial that is too long", "partial", D::kBadField, [](Header& h, Bytes&) { h.specific = 3199; }},
+      {"update format of a contribution", "contribution", D::kBadField,
+       [](Header& h, Bytes&) { h.update_format = 2; }},
+      {"own format by name", "contribution", D::kBadField, [](Header& h, Bytes&) { h.result_format = 1; }},
+      {"unknown result format", "contribution", D::kBadField, [](Header& h, Bytes&) { h.result_format = 8; }},
+      {"result format of a result", "result, jumbo", D::kBadField,
+       [](Header& h, Bytes&) { h.result_format = 2; }},
+      {"result format of a grant", "grant", D::kBadField, [](Header& h, Bytes&) { h.result_format = 1; }},
       {"format of a grant", "grant", D::kBadField, [](Header& h, Bytes&) { h.format = 1; }},
       {"operation of a hello", "hello", D::kBadField, [](Header& h, Bytes&) { h.operation = 1; }},
       {"contribution without epoch", "contribution", D::kBadField, [](Header& h, Bytes&) { h.epoch = 0; }},
@@ -117,12 +134,18 @@ TEST(Validate, NamesItsReason) {
       {"hello without epoch", "hello", D::kNone, [](Header& h, Bytes&) { h.epoch = 0; }},
       {"contribution without rank", "contribution", D::kBadField,
        [](Header& h, Bytes&) { h.rank = kNoRank; }},
-      {"result for nobody", "result, jumbo", D::kBadField, [](Header& h, Bytes&) { h.rank = kNoRank; }},
+      {"result for all", "result, jumbo", D::kNone, [](Header& h, Bytes&) { h.rank = kNoRank; }},
+      {"result for nobody", "result, jumbo", D::kBadField,
+       [](Header& h, Bytes&) { h.rank = h.tree = kNoRank; }},
+      {"grant to a site", "grant", D::kNone, [](Header& h, Bytes&) { h.rank = kNoRank; }},
+      {"end of a site's round", "round end", D::kNone, [](Header& h, Bytes&) { h.rank = kNoRank; }},
+      {"end of nobody's round", "round end", D::kBadField,
+       [](Header& h, Bytes&) { h.rank = h.tree = kNoRank; }},
       {"contribution without tree", "contribution", D::kBadField,
        [](Header& h, Bytes&) { h.tree = kNoTree; }},
       {"grant without tree", "grant", D::kBadField, [](Header& h, Bytes&) { h.tree = kNoTree; }},
       {"result without tree", "result, jumbo", D::kNone, [](Header& h, Bytes&) { h.tree = kNoTree; }},
-      {"result of nobody", "result, jumbo", D::kBadField, [](Header& h, Bytes&) { h.specific = 0; }},
+      {"result of nobody", "result, jumbo", D::kNone, [](Header& h, Bytes&) { h.specific = 0; }},
       {"partial of nobody", "partial", D::kBadField, [](Header& h, Bytes&) { h.specific = 0; }},
       {"parity over nothing", "parity", D::kBadField, [](Header& h, Bytes&) { h.specific = 0; }},
       {"grant without late members", "grant", D::kNone, [](Header& h, Bytes&) { h.specific = 0; }},
@@ -130,6 +153,8 @@ TEST(Validate, NamesItsReason) {
       {"join with specific", "join", D::kBadField, [](Header& h, Bytes&) { h.specific = 1; }},
       {"unknown outcome", "round end", D::kBadField, [](Header& h, Bytes&) { h.chunk = 5; }},
       {"complete, yet missing", "round end", D::kBadField, [](Header& h, Bytes&) { h.chunk = 0; }},
+      {"complete, so many results", "round end", D::kNone,
+       [](Header& h, Bytes&) { h.chunk = 0, h.rank = kNoRank; }},
       {"gap past highest", "feedback", D::kBadField, [](Header&, Bytes& p) { p[40] = std::byte{2}; }},
       {"hello that repairs the future", "hello", D::kBadField,
        [](Header&, Bytes& p) { p[9] = std::byte{2}; }},
@@ -163,13 +188,13 @@ TEST(Validate, TheSumOfTwoReasonsIsTheFirst) {
   Header header = header_of(Type::kGrant);
   header.type = 99;
   header.flags = 0x8000;
-  header.reserved = 1;
+  header.reserved[0] = 1;
   EXPECT_EQ(name(validate(make_packet(header, {}))), name(DropReason::kBadType));
   header.type = static_cast<std::uint8_t>(Type::kGrant);
   EXPECT_EQ(name(validate(make_packet(header, Bytes(4)))), name(DropReason::kBadFlags));
   header.flags = 0;
   EXPECT_EQ(name(validate(make_packet(header, Bytes(4)))), name(DropReason::kReservedNotZero));
-  header.reserved = 0;
+  header.reserved[0] = 0;
   header.session = 0;
   EXPECT_EQ(name(validate(make_packet(header, Bytes(4)))), name(DropReason::kBadLength));
   EXPECT_EQ(name(validate(make_packet(header, {}))), name(DropReason::kBadField));

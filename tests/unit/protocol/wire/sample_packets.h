@@ -59,6 +59,19 @@ inline Header chunk_header(Type type, Format format, std::uint32_t chunk, std::u
   return header;
 }
 
+inline Header with_result(Header header, Format format) {
+  header.result_format = static_cast<std::uint8_t>(format);
+  return header;
+}
+
+/// A chunk of fp32 that is a fold of bf16 contributions, as a site makes it.
+inline Header partial_header(std::uint32_t chunk, std::uint64_t update_elements) {
+  Header header = chunk_header(Type::kPartial, Format::kFp32, chunk, update_elements);
+  header.rank = kNoRank;
+  header.update_format = static_cast<std::uint8_t>(Format::kBf16);
+  return header;
+}
+
 inline Bytes counting_bytes(std::size_t bytes) {
   Bytes payload(bytes);
   for (std::size_t i = 0; i < bytes; ++i) payload[i] = static_cast<std::byte>(i * 7 + 1);
@@ -118,6 +131,9 @@ inline Config largest_config() {
     config.receive_tree[i] = static_cast<std::uint16_t>(2000 + i);
   }
   for (std::size_t i = 0; i < kMaxSendTrees; ++i) config.send_tree[i] = static_cast<std::uint16_t>(3000 + i);
+  config.non_finite = NonFinitePolicy::kReject;
+  config.has_weights = true;
+  for (std::size_t i = 0; i < kMaxMembers; ++i) config.weight[i] = 0.5f + static_cast<float>(i);
   return config;
 }
 
@@ -150,7 +166,10 @@ inline std::vector<Sample> sample_packets() {
        make_packet(chunk_header(Type::kContribution, Format::kInt32, 0, 1), counting_bytes(4))},
       {"contribution, blocks, padded",
        make_packet(chunk_header(Type::kContribution, Format::kMxInt8, 2, 2090), counting_bytes(33 * 2))},
-      {"partial", make_packet(chunk_header(Type::kPartial, Format::kFp32, 9, 0b11), counting_bytes(1280))},
+      {"contribution, another result",
+       make_packet(with_result(chunk_header(Type::kContribution, Format::kMxInt8, 0, 7936), Format::kBf16),
+                   counting_bytes(33 * 248))},
+      {"partial", make_packet(partial_header(9, 3200), counting_bytes(1280))},
       {"result, jumbo",
        make_packet(chunk_header(Type::kResult, Format::kFp32, 9, ~std::uint64_t{0}), counting_bytes(8192))},
       {"parity", make_packet(parity, counting_bytes(24 + 1280))},

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "protocol/wire/header.h"
+
+namespace tombolo::testbed {
+
+/// How a clique's updates become its result: the update of one rank, or a fold of others, in their order.
+struct FoldOrder {
+  std::uint16_t rank = 0;         ///< Without inputs.
+  std::vector<FoldOrder> inputs;  ///< A fold has at least one.
+
+  friend bool operator==(const FoldOrder&, const FoldOrder&) = default;
+};
+
+/// The order of a direct clique: the members', one after the other.
+FoldOrder direct_order(const std::vector<std::uint16_t>& members);
+
+/// "[0,[1,2],3]": what goes from one program to another. Errors: kInvalidInput for any other text, and for a
+/// rank that is there twice.
+std::string to_text(const FoldOrder& order);
+Result<FoldOrder> parse_fold_order(std::string_view text);
+
+/// The ranks that are in it, ascending.
+std::vector<std::uint16_t> ranks_of(const FoldOrder& order);
+
+/// What the round must give, to the bit: every fold by the scalar reference, partials in fp32.
+std::vector<float> expected_result(std::uint64_t seed, std::uint32_t round, const FoldOrder& order,
+                                   std::uint64_t count, wire::Operation operation);
+
+}  // namespace tombolo::testbed
