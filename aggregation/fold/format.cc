@@ -14,6 +14,18 @@ namespace {
 
 using wire::Format;
 
+/// The least scale at which an element can be beyond fp32: 57344 x 2^113, of E5M2; the scale of a NaN is
+/// above.
+constexpr std::uint8_t kLeastOverflowingScale = 113 + kScaleBias;
+
+std::size_t scale_offset(std::size_t elements, std::size_t first) {
+  return (elements + kMxBlockElements - 1) / kMxBlockElements * kMxBlockElements + first / kMxBlockElements;
+}
+
+std::uint8_t scale_of(const std::byte* payload, std::size_t elements, std::size_t first) {
+  return static_cast<std::uint8_t>(payload[scale_offset(elements, first)]);
+}
+
 std::int32_t to_int32(float value) {
   constexpr auto kLowest = static_cast<double>(std::numeric_limits<std::int32_t>::min());
   constexpr auto kHighest = static_cast<double>(std::numeric_limits<std::int32_t>::max());
@@ -29,6 +41,55 @@ void encode_int32(const float* values, std::size_t elements, std::byte* out, Fin
     // 2^31 is the first float beyond what int32 holds.
     findings.saturated += values[i] >= 0x1p31F || values[i] < -0x1p31F ? 1 : 0;
   }
+}
+
+/// Codes without their sign bit that stand above and at the infinity.
+template <typename Code, Code infinity>
+NonFinite count_codes(const std::byte* at, std::size_t count) {
+  constexpr auto kSign = static_cast<Code>(Code{1} << (8 * sizeof(Code) - 1));
+  std::uint32_t nan = 0;
+  std::uint32_t infinite = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Code code = 0;
+    std::memcpy(&code, at + i * sizeof code, sizeof code);
+    code = static_cast<Code>(code & ~kSign);
+    nan += code > infinity ? 1 : 0;
+    infinite += code == infinity ? 1 : 0;
+  }
+  return {nan, infinite};
+}
+
+/// Elements of a block that the scale makes what they are: all of one that is NaN, and those that overflow.
+NonFinite count_by_value(Format format, const std::byte* payload, std::size_t elements, std::size_t first,
+                         std::size_t count) {
+  NonFinite found;
+  for (std::size_t i = first; i < first + count; ++i) {
+    const float value = element_value(format, payload, elements, i);
+    found.nan += std::isnan(value) ? 1 : 0;
+    found.infinity += std::isinf(value) ? 1 : 0;
+  }
+  return found;
+}
+
+/// Counts among up to 32 elements from `first` on, by their codes where these say it all.
+NonFinite count_in_block(Format format, const std::byte* payload, std::size_t elements, std::size_t first,
+                         std::size_t count) {
+  const std::byte* const at = payload + first * element_bytes(format);
+  switch (format) {
+    case Format::kFp32:
+      return count_codes<std::uint32_t, 0x7f800000>(at, count);
+    case Format::kBf16:
+      return count_codes<std::uint16_t, 0x7f80>(at, count);
+    case Format::kFp16:
+      return count_codes<std::uint16_t, 0x7c00>(at, count);
+    default:
+      if (!is_mx(format)) return {};
+  }
+  if (scale_of(payload, elements, first) >= kLeastOverflowingScale)
+    return count_by_value(format, payload, elements, first, count);
+  if (format == Format::kMxFp8E5M2) return count_codes<std::uint8_t, 0x7c>(at, count);
+  if (format == Format::kMxFp8E4M3) return {count_codes<std::uint8_t, 0x7e>(at, count).nan, 0};
+  return {};
 }
 
 /// Another format is what the sum of one input gives, and the kernels are quick at it.
@@ -52,26 +113,28 @@ std::size_t payload_bytes(Format format, std::size_t elements) {
 
 NonFinite count_non_finite(Format format, const std::byte* payload, std::size_t elements) {
   NonFinite found;
-  if (!is_floating(format)) return found;
-  for (std::size_t i = 0; i < elements; ++i) {
-    const float value = element_value(format, payload, elements, i);
-    found.nan += std::isnan(value) ? 1 : 0;
-    found.infinity += std::isinf(value) ? 1 : 0;
+  for (std::size_t first = 0; first < elements; first += kMxBlockElements) {
+    const NonFinite more =
+        count_in_block(format, payload, elements, first, std::min(elements - first, kMxBlockElements));
+    found.nan += more.nan;
+    found.infinity += more.infinity;
   }
   return found;
 }
 
 void replace_non_finite(Format format, const std::byte* payload, std::size_t elements, std::byte* out) {
   std::memmove(out, payload, payload_bytes(format, elements));
-  if (!is_floating(format)) return;
   const std::size_t size = element_bytes(format);
-  for (std::size_t i = 0; i < elements; ++i)
-    if (!std::isfinite(element_value(format, out, elements, i))) std::memset(out + size * i, 0, size);
-  if (!is_mx(format)) return;
-  // Blocks that were all NaN are all zero by now, and want a scale that is a number.
-  const std::size_t blocks = (elements + kMxBlockElements - 1) / kMxBlockElements;
-  std::byte* const scales = out + blocks * kMxBlockElements;
-  std::replace(scales, scales + blocks, std::byte{kNanScale}, static_cast<std::byte>(kScaleBias));
+  for (std::size_t first = 0; first < elements; first += kMxBlockElements) {
+    const std::size_t count = std::min(elements - first, kMxBlockElements);
+    const NonFinite found = count_in_block(format, out, elements, first, count);
+    if (found.nan + found.infinity == 0) continue;
+    for (std::size_t i = first; i < first + count; ++i)
+      if (!std::isfinite(element_value(format, out, elements, i))) std::memset(out + size * i, 0, size);
+    // A block that was all NaN is all zero by now, and wants a scale that is a number.
+    if (is_mx(format) && scale_of(out, elements, first) == kNanScale)
+      out[scale_offset(elements, first)] = static_cast<std::byte>(kScaleBias);
+  }
 }
 
 void encode(Format format, const float* values, std::size_t elements, std::byte* out, Findings* findings) {

@@ -118,6 +118,36 @@ TEST(Format, CountsWhatIsNotFinite) {
   EXPECT_EQ(count_non_finite(Format::kInt32, integers.data(), 4).nan, 0U);
 }
 
+// By codes where these say it all, against the value of every element.
+TEST(Format, CountsAndReplacesByValue) {
+  constexpr std::uint64_t kSeed = 32;
+  SCOPED_TRACE("seed " + std::to_string(kSeed));
+  Random random(kSeed);
+  for (int trial = 0; trial < 40; ++trial) {
+    for (const Format format : kFloatingFormats) {
+      const Pattern pattern = kPatterns[random.below(std::size(kPatterns))];
+      const std::size_t elements = 1 + random.below(200);
+      const std::vector<std::byte> payload = random_payload(random, format, elements, pattern);
+      NonFinite expected;
+      for (std::size_t i = 0; i < elements; ++i) {
+        const float value = element_value(format, payload.data(), elements, i);
+        expected.nan += std::isnan(value) ? 1 : 0;
+        expected.infinity += std::isinf(value) ? 1 : 0;
+      }
+      const NonFinite found = count_non_finite(format, payload.data(), elements);
+      ASSERT_EQ(found.nan, expected.nan) << static_cast<int>(format);
+      ASSERT_EQ(found.infinity, expected.infinity) << static_cast<int>(format);
+      std::vector<std::byte> out(payload.size());
+      replace_non_finite(format, payload.data(), elements, out.data());
+      for (std::size_t i = 0; i < elements; ++i) {
+        const float value = element_value(format, payload.data(), elements, i);
+        const float replaced = element_value(format, out.data(), elements, i);
+        ASSERT_EQ(bits_of(replaced), std::isfinite(value) ? bits_of(value) : 0U) << static_cast<int>(format);
+      }
+    }
+  }
+}
+
 TEST(Format, ReplacesWhatIsNotFiniteByZeros) {
   for (const Format format : {Format::kFp32, Format::kBf16, Format::kFp16, Format::kMxFp8E5M2}) {
     const std::vector<float> values = {1.0F, kNan, kInfinity, -1.5F};
