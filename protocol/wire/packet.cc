@@ -215,7 +215,7 @@ std::array<std::uint64_t, 8> words_of(const Header& h) {
           h.timestamp_us | at(h.chunk, 32),
           h.specific,
           h.format | at(h.operation, 8) | at(h.payload_bytes, 16) | at(h.result_format, 32) |
-              at(h.reserved[0], 40) | at(h.reserved[1], 48) | at(h.reserved[2], 56),
+              at(h.update_format, 40) | at(std::get<0>(h.reserved), 48) | at(std::get<1>(h.reserved), 56),
           h.payload_crc};
 }
 
