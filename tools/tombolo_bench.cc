@@ -4,6 +4,7 @@
 #include "tools/bench/dpdk/latency_command.h"
 #include "tools/bench/dpdk/replicate_command.h"
 #include "tools/bench/fold_command.h"
+#include "tools/bench/numerics_command.h"
 #include "tools/cli.h"
 
 /// Benchmarks as tables and JSON.
@@ -17,6 +18,7 @@ int main(int argc, char** argv) {
   bench::add_aggregate(app, exit_code);
   bench::add_replicate(app, exit_code);
   bench::add_latency(app, exit_code);
+  bench::add_numerics(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -12,10 +12,6 @@ struct Avx2 : Vectors<8> {
   [[gnu::always_inline]] static __m128i load_eight_bytes(const std::byte* at) {
     return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(at));
   }
-  [[gnu::always_inline]] static F from_bf16(const std::byte* at) {
-    const __m256i wide = _mm256_cvtepu16_epi32(load<__m128i>(at));
-    return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
-  }
   [[gnu::always_inline]] static F from_fp16(const std::byte* at) { return halves(load<__m128i>(at)); }
   [[gnu::always_inline]] static F from_int8(const std::byte* at) {
     return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(load_eight_bytes(at)));
@@ -35,9 +31,10 @@ struct Avx2 : Vectors<8> {
     first = halves(_mm256_castsi256_si128(bits)) * 256.0F;
     second = halves(_mm256_extracti128_si256(bits, 1)) * 256.0F;
   }
-  [[gnu::always_inline]] static void store_halves(std::byte* at, U codes) {
-    const auto wide = reinterpret_cast<__m256i>(codes);
-    store(at, _mm_packus_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1)));
+  [[gnu::always_inline]] static void store_bf16(std::byte* at, F first, F second) {
+    const auto low = reinterpret_cast<__m256i>(round_bf16(first) >> 16);
+    const auto high = reinterpret_cast<__m256i>(round_bf16(second) >> 16);
+    store(at, _mm256_permute4x64_epi64(_mm256_packus_epi32(low, high), 0xd8));  // It packs each half apart.
   }
   [[gnu::always_inline]] static void store_fp16(std::byte* at, F value) {
     store(at, _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));

@@ -9,10 +9,6 @@ namespace {
 
 struct Avx512 : Vectors<16> {
   [[gnu::always_inline]] static F halves(__m256i codes) { return _mm512_cvtph_ps(codes); }
-  [[gnu::always_inline]] static F from_bf16(const std::byte* at) {
-    const __m512i wide = _mm512_cvtepu16_epi32(load<__m256i>(at));
-    return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
-  }
   [[gnu::always_inline]] static F from_fp16(const std::byte* at) { return halves(load<__m256i>(at)); }
   [[gnu::always_inline]] static F from_int8(const std::byte* at) {
     return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(load<__m128i>(at)));
@@ -33,8 +29,12 @@ struct Avx512 : Vectors<16> {
     first = halves(_mm512_castsi512_si256(bits)) * 256.0F;
     second = halves(_mm512_extracti64x4_epi64(bits, 1)) * 256.0F;
   }
-  [[gnu::always_inline]] static void store_halves(std::byte* at, U codes) {
-    store(at, _mm512_cvtepi32_epi16(reinterpret_cast<__m512i>(codes)));
+  [[gnu::always_inline]] static void store_bf16(std::byte* at, F first, F second) {
+    const __m512i upper_halves =
+        _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27, 25, 23,
+                         21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+    store(at, _mm512_permutex2var_epi16(reinterpret_cast<__m512i>(round_bf16(first)), upper_halves,
+                                        reinterpret_cast<__m512i>(round_bf16(second))));
   }
   [[gnu::always_inline]] static void store_bytes(std::byte* at, U codes) {
     store(at, _mm512_cvtepi32_epi8(reinterpret_cast<__m512i>(codes)));

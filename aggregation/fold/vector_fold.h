@@ -87,6 +87,9 @@ struct Pair {
   typename V::F second;
 };
 
+/// Whether a format's pairs are its even and its odd elements instead of one vector and the next.
+constexpr bool is_interleaved(wire::Format format) { return format == wire::Format::kBf16; }
+
 /// Vectors j and j + 1 of a block, as fp32; j is even.
 template <typename V, wire::Format format>
 [[gnu::always_inline]] inline Pair<V> read(const Place& place, std::size_t j) {
@@ -96,7 +99,9 @@ template <typename V, wire::Format format>
   if constexpr (format == wire::Format::kFp32) {
     return {V::template load<F>(at), V::template load<F>(at + kStep)};
   } else if constexpr (format == wire::Format::kBf16) {
-    return {V::from_bf16(at), V::from_bf16(at + kStep)};
+    Pair<V> pair;
+    V::from_bf16(at, pair.first, pair.second);
+    return pair;
   } else if constexpr (format == wire::Format::kFp16) {
     return {V::from_fp16(at), V::from_fp16(at + kStep)};
   } else {
@@ -114,16 +119,21 @@ template <typename V, wire::Format format>
   }
 }
 
+/// How accumulators are written.
+enum class Store { kFp32, kBf16, kFp16 };
+
 /// What a fold needs to know besides its input format and mode.
 struct Finish {
   bool wide_partials;  ///< Partials are fp32, and the inputs are not.
   bool divide;
-  Encoder encode;            ///< Null: fp32, nothing to do.
-  std::size_t output_bytes;  ///< Of an element.
+  Store store;
+  Encoder encode;  ///< If not null: from fp32, in a second step.
 };
 
+constexpr std::size_t stored_bytes(Store store) { return store == Store::kFp32 ? 4 : 2; }
+
 /// `vectors` accumulators, and what they go through.
-template <typename V, Mode mode, std::size_t vectors>
+template <typename V, Mode mode, bool interleaved, std::size_t vectors>
 struct Block {
   using F = typename V::F;
 
@@ -134,7 +144,9 @@ struct Block {
   template <wire::Format format, bool first>
   [[gnu::always_inline]] inline void take(const Place& place, float weight) {
     unroll<vectors / 2>([&](auto half) __attribute__((always_inline)) {
-      const Pair<V> pair = read<V, format>(place, 2 * half);
+      Pair<V> pair = read<V, format>(place, 2 * half);
+      if constexpr (interleaved && !is_interleaved(format))  // A partial.
+        pair = V::split(pair);
       add<first>(sum[2 * half], pair.first, weight);
       add<first>(sum[2 * half + 1], pair.second, weight);
     });
@@ -168,6 +180,23 @@ struct Block {
     return finite;
   }
 
+  /// Writes all accumulators, one after the other.
+  [[gnu::always_inline]] inline void write(std::byte* out, Store store) const {
+    unroll<vectors / 2>([&](auto half) __attribute__((always_inline)) {
+      Pair<V> pair = {sum[2 * half], sum[2 * half + 1]};
+      std::byte* const at = out + 2 * half * V::kWidth * stored_bytes(store);
+      if (interleaved && store == Store::kBf16) return V::store_bf16_interleaved(at, pair.first, pair.second);
+      if constexpr (interleaved) pair = V::put_together(pair);
+      if (store == Store::kBf16) return V::store_bf16(at, pair.first, pair.second);
+      if (store == Store::kFp16) {
+        V::store_fp16(at, pair.first);
+        return V::store_fp16(at + V::kWidth * 2, pair.second);
+      }
+      V::store(at, pair.first);
+      V::store(at + V::kWidth * 4, pair.second);
+    });
+  }
+
   template <typename Body>
   [[gnu::always_inline]] inline void each(Body&& body) {
     unroll<vectors>([&](auto j) __attribute__((always_inline)) { body(sum[j]); });
@@ -191,12 +220,12 @@ struct Folder {
   static constexpr std::size_t kSmallVectors = kMxBlockElements / V::kWidth;
   static_assert(kTileElements % kBlock == 0 && kBlock % kMxBlockElements == 0);
 
-  /// Folds `vectors` vectors from element `first` on into fp32 at `out`; of a tail only `count` elements are
-  /// there, and zeros behind them.
+  /// Folds `vectors` vectors from element `first` on and writes them at `out`; of a tail only `count`
+  /// elements are there, and zeros behind them.
   template <std::size_t vectors, bool tail>
   [[gnu::always_inline]] static bool fold_block(const Call& call, const Finish& finish, std::size_t first,
                                                 std::size_t count, std::byte* out) {
-    Block<V, mode, vectors> block;
+    Block<V, mode, is_interleaved(format), vectors> block;
     Tail copy;
     const auto take = [&]<bool is_first>(std::size_t i) __attribute__((always_inline)) {
       const bool partial = (call.partial_inputs >> i & 1) != 0;
@@ -217,36 +246,33 @@ struct Folder {
     take.template operator()<true>(0);
     for (std::size_t i = 1; i < call.input_count; ++i) take.template operator()<false>(i);
     const bool finite = block.finish(finish.divide, static_cast<float>(call.divisor));
-    block.each([&](typename V::F & value) __attribute__((always_inline)) {
-      V::store(out + (&value - block.sum) * V::kWidth * 4, value);
-    });
+    block.write(out, finish.store);
     return finite;
   }
 
-  /// The last block, where it is not whole: `count` elements at `out`, and zeros up to `room` of them.
+  /// The last block, where it is not whole: `count` elements at `out`, and with `fill` zeros behind them.
   [[gnu::noinline]] static bool fold_tail(const Call& call, const Finish& finish, std::size_t first,
-                                          std::size_t count, std::byte* out, std::size_t room) {
+                                          std::size_t count, std::byte* out, bool fill) {
     alignas(64) std::byte whole[kMxBlockElements * 4];
     const bool finite = fold_block<kSmallVectors, true>(call, finish, first, count, whole);
-    __builtin_memset(out, 0, room * 4);
-    __builtin_memcpy(out, whole, count * 4);
+    if (fill) __builtin_memset(out, 0, sizeof whole);
+    __builtin_memcpy(out, whole, count * stored_bytes(finish.store));
     return finite;
   }
 
-  /// A tile of `count` elements from `begin` on, as fp32.
+  /// A tile of `count` elements from `begin` on; with `fill` there is room for a last block behind them.
   [[gnu::always_inline]] static bool fold_tile(const Call& call, const Finish& finish, std::size_t begin,
-                                               std::size_t count, std::byte* out) {
+                                               std::size_t count, std::byte* out, bool fill) {
+    const std::size_t bytes = stored_bytes(finish.store);
     bool finite = true;
     std::size_t done = 0;
     for (; done + kBlock <= count; done += kBlock)
-      finite &= fold_block<kAccumulators, false>(call, finish, begin + done, kBlock, out + done * 4);
+      finite &= fold_block<kAccumulators, false>(call, finish, begin + done, kBlock, out + done * bytes);
     if constexpr (kSmallVectors < kAccumulators)
       for (; done + kMxBlockElements <= count; done += kMxBlockElements)
-        finite &=
-            fold_block<kSmallVectors, false>(call, finish, begin + done, kMxBlockElements, out + done * 4);
-    if (done < count)
-      finite &= fold_tail(call, finish, begin + done, count - done, out + done * 4,
-                          finish.encode == nullptr ? count - done : kMxBlockElements);
+        finite &= fold_block<kSmallVectors, false>(call, finish, begin + done, kMxBlockElements,
+                                                   out + done * bytes);
+    if (done < count) finite &= fold_tail(call, finish, begin + done, count - done, out + done * bytes, fill);
     return finite;
   }
 
@@ -257,11 +283,12 @@ struct Folder {
       const std::size_t left = call.elements - begin;
       const std::size_t count = left < kTileElements ? left : kTileElements;
       if (finish.encode == nullptr) {
-        findings.non_finite |= !fold_tile(call, finish, begin, count, call.out + begin * 4);
+        std::byte* const out = call.out + begin * stored_bytes(finish.store);
+        if (finish.store != Store::kFp32) prefetch<kTileElements * 2>(out);
+        findings.non_finite |= !fold_tile(call, finish, begin, count, out, false);
       } else {
-        for (std::size_t at = 0; at < count * finish.output_bytes; at += kLineBytes)
-          __builtin_prefetch(call.out + begin * finish.output_bytes + at, 1);
-        findings.non_finite |= !fold_tile(call, finish, begin, count, scratch);
+        prefetch<kTileElements>(call.out + begin);
+        findings.non_finite |= !fold_tile(call, finish, begin, count, scratch, true);
         findings.saturated += finish.encode(scratch, count, begin, call.elements, call.out);
       }
     }
@@ -345,8 +372,11 @@ struct VectorFolds {
           kind.operation == wire::Operation::kMean ? wire::Operation::kSum : kind.operation;
       IntegerFolder<V, kOperation>::fold(call, kDivide);
     } else {
-      constexpr Finish kFinish = {kind.partial != kind.input, kDivide, encoder_of<V>(output_format(kind)),
-                                  element_bytes(output_format(kind))};
+      constexpr wire::Format kOutput = output_format(kind);
+      constexpr Store kStore = kOutput == wire::Format::kBf16   ? Store::kBf16
+                               : kOutput == wire::Format::kFp16 ? Store::kFp16
+                                                                : Store::kFp32;
+      constexpr Finish kFinish = {kind.partial != kind.input, kDivide, kStore, encoder_of<V>(kOutput)};
       Folder<V, kind.input, mode_of(kind.operation)>::fold(call, kFinish);
     }
   }

@@ -123,7 +123,8 @@ bool fields_fit(const Header& header, const TypeRule& rule) {
   if (rule.needs_tree && header.tree == kNoTree) return false;
   if (!specific_fits(header, rule.specific)) return false;
   // Without a tree a result or an end of a round is one island's; a tree may be that of a site that folds.
-  const bool may_be_a_sites = header.packet_type() == Type::kResult || header.packet_type() == Type::kRoundEnd;
+  const bool may_be_a_sites =
+      header.packet_type() == Type::kResult || header.packet_type() == Type::kRoundEnd;
   if (may_be_a_sites && header.tree == kNoTree && header.rank == kNoRank) return false;
   if (header.packet_type() != Type::kRoundEnd) return true;
   if (header.chunk > static_cast<std::uint32_t>(RoundOutcome::kLost)) return false;
@@ -213,7 +214,8 @@ std::array<std::uint64_t, 8> words_of(const Header& h) {
           h.session | at(h.link_sequence, 32),
           h.timestamp_us | at(h.chunk, 32),
           h.specific,
-          h.format | at(h.operation, 8) | at(h.payload_bytes, 16) | at(h.reserved, 32),
+          h.format | at(h.operation, 8) | at(h.payload_bytes, 16) | at(h.result_format, 32) |
+              at(h.update_format, 40) | at(std::get<0>(h.reserved), 48) | at(std::get<1>(h.reserved), 56),
           h.payload_crc};
 }
 

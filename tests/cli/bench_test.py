@@ -64,6 +64,17 @@ class Bench(Command):
             self.assertLessEqual(row["p50_us"], row["p99_us"])
             self.assertLessEqual(row["p99_us"], row["p999_us"])
 
+    def test_numerics(self):
+        result = tombolo("numerics", "--tiny", "--json", "-")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = json.loads(result.stdout)["rows"]
+        fp32 = [row for row in rows if row["what"] == "error" and row["format"] == "fp32"]
+        self.assertEqual([row["k"] for row in fp32], [2, 4, 8, 16, 32, 64])
+        for row in fp32:
+            self.assertEqual(row["rounded_inputs"], 0)
+            self.assertLess(row["fold"], row["k"] * 2.0 ** -24)
+        self.assertTrue(any(row["what"] == "ring" and row["ring"] > row["once"] for row in rows))
+
     def test_table_and_file(self):
         path = self.folder / "rows.json"
         result = tombolo("fold", "--tiny", "--format", "fp32", "--k", "2", "--json", path)

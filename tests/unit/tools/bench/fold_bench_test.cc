@@ -77,7 +77,9 @@ TEST(FoldBench, OnlyTheInstructionSetsThatWereAskedFor) {
   const auto rows = run_fold(options, rivals, kSilent);
   ASSERT_TRUE(rows) << rows.error().message;
   for (const Row& row : *rows) {
-    if (row.impl == "tombolo") EXPECT_EQ(row.isa, "scalar");
+    if (row.impl == "tombolo") {
+      EXPECT_EQ(row.isa, "scalar");
+    }
   }
   options.isa = {"abacus"};
   const auto refused = run_fold(options, rivals, kSilent);

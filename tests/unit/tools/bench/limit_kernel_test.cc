@@ -33,13 +33,16 @@ void check(Choose choose, std::size_t k, std::size_t bytes, std::size_t out_byte
   const Bytes before = random_bytes(out_bytes + 64, random);
   Bytes out = before;
   choose(k)(pointers.data(), bytes, out.data(), out_bytes);
-  if (out_bytes >= bytes)
+  if (out_bytes >= bytes) {
     ASSERT_TRUE(std::equal(expected.begin(), expected.end(), out.begin())) << k << " " << bytes;
+  }
   EXPECT_TRUE(std::equal(out.begin() + out_bytes, out.end(), before.begin() + out_bytes))
       << k << " " << bytes;
   // All but a tail of less than a vector is written, at both places of a wider result.
   for (std::size_t at = 0; at + 64 <= out_bytes && out_bytes > bytes && at < bytes / 64 * 64; ++at)
-    if (bytes + at + 64 <= out_bytes) ASSERT_EQ(out[bytes + at], expected[at]) << at;
+    if (bytes + at + 64 <= out_bytes) {
+      ASSERT_EQ(out[bytes + at], expected[at]) << at;
+    }
 }
 
 void check_all(Choose choose) {

@@ -37,7 +37,9 @@ TEST(Clique, AStepIsABurstOnTheWanPort) {
     Clique clique;
     clique.k = k;
     EXPECT_GE(clique.step_chunks(), 1U);
-    if (k <= 33) EXPECT_LE((k - 1) * clique.step_chunks(), kBurst) << k;
+    if (k <= 33) {
+      EXPECT_LE((k - 1) * clique.step_chunks(), kBurst) << k;
+    }
   }
 }
 
