@@ -67,11 +67,12 @@ std::string link_text(const schedule::Network& network, schedule::SiteId from, s
   return network.site_names[from] + "-" + network.site_names[to];
 }
 
-/// The trees that are not the shortest, by island.
+/// By island: the trees of cliques that do not all go the shortest way.
 nlohmann::ordered_json trees_json(const schedule::Round& round, const schedule::Network& network) {
   auto json = nlohmann::ordered_json::object();
   for (std::size_t c = 0; c < round.trees.size(); ++c)
     for (std::size_t i = 0; i < round.trees[c].size(); ++i) {
+      if (round.trees[c][i].empty()) continue;
       auto& links = json[network.islands[round.cliques[c][i]].id] = nlohmann::ordered_json::array();
       for (const schedule::SiteLink& link : round.trees[c][i])
         links.push_back(link_text(network, link.from, link.to));
