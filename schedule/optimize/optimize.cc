@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "schedule/barrier_bound.h"
 #include "schedule/bounds.h"
 #include "schedule/optimize/exact.h"
 #include "schedule/optimize/large.h"
@@ -155,10 +156,9 @@ Status Run::finish() {
     result_.schedule.rounds[r].modes.assign(time.modes.begin(), time.modes.end());
     result_.cycle_s += time.seconds;
   }
-  const auto bound = disagreement_bound(problem_.network(), problem_.routes(), problem_.update_bytes(),
-                                        allows_any_mode(problem_.capabilities()));
-  if (!bound) return bound.error();
-  result_.bound_s = bound->seconds;
+  const auto bound_s = barrier_bound_s(problem_.model(), problem_.update_bytes());
+  if (!bound_s) return bound_s.error();
+  result_.bound_s = *bound_s;
   result_.gap = optimality_gap(result_.mixing.disagreement_s, result_.bound_s);
   result_.certified = certificate(result_);
   result_.solve_s = elapsed_s();
