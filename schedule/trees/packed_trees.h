@@ -14,6 +14,12 @@ struct PackOptions {
   std::size_t max_programmes = 2000;
 };
 
+/// As many as are solved in seconds for each round: in large networks one takes long.
+constexpr PackOptions suitable_packing(std::size_t islands) {
+  constexpr std::size_t kFewIslands = 12;
+  return {.max_programmes = islands <= kFewIslands ? std::size_t{2000} : std::size_t{100}};
+}
+
 /// What a round takes by the trees that are chosen for it.
 struct PackedTime {
   double shortest_s = 0;  ///< Along shortest routes.
