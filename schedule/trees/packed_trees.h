@@ -16,8 +16,10 @@ struct PackOptions {
 
 /// As many as are solved in seconds for each round: in large networks one takes long.
 constexpr PackOptions suitable_packing(std::size_t islands) {
-  constexpr std::size_t kFewIslands = 12;
-  return {.max_programmes = islands <= kFewIslands ? std::size_t{2000} : std::size_t{100}};
+  constexpr std::size_t kFew = 12;
+  constexpr std::size_t kMany = 32;
+  if (islands <= kFew) return {.max_programmes = 2000};
+  return {.max_programmes = islands <= kMany ? std::size_t{100} : std::size_t{10}};
 }
 
 /// What a round takes by the trees that are chosen for it.
