@@ -164,7 +164,8 @@ Status Run::improve() {
 Status Run::take_packed(Schedule schedule) {
   Optimized packed;
   packed.schedule = std::move(schedule);
-  auto times = pack_schedule(problem_.model(), problem_.update_bytes(), packed.schedule);
+  auto times = pack_schedule(problem_.model(), problem_.update_bytes(), packed.schedule,
+                             suitable_packing(problem_.islands()));
   if (!times) return std::move(times).error();
   packed.packed = std::move(*times);
   if (auto measured = measure(problem_, packed); !measured) return measured;

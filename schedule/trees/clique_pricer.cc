@@ -218,13 +218,10 @@ CliqueLoad CliquePricer::load(const std::vector<LinkTree>& trees) const {
     for (const std::uint32_t link : trees[i])
       if (multicast_) copies[link] += 1;
     if (multicast_) continue;
+    const std::vector<std::uint32_t> into = links_into(network, trees[i]);
     for (const SiteId to : sites_)
-      for (SiteId at = to; at != source;) {
-        const auto into = std::find_if(trees[i].begin(), trees[i].end(),
-                                       [&](std::uint32_t link) { return network.links[link].to == at; });
-        copies[*into] += receivers_at(to);
-        at = network.links[*into].from;
-      }
+      for (SiteId at = to; at != source; at = network.links[into[at]].from)
+        copies[into[at]] += receivers_at(to);
   }
   CliqueLoad load{static_cast<double>(most_ns) * kSecondsPerNs, access_};
   for (std::size_t link = 0; link < copies.size(); ++link)

@@ -14,6 +14,14 @@ struct PackOptions {
   std::size_t max_programmes = 2000;
 };
 
+/// As many as are solved in seconds for each round: in large networks one takes long.
+constexpr PackOptions suitable_packing(std::size_t islands) {
+  constexpr std::size_t kFew = 12;
+  constexpr std::size_t kMany = 32;
+  if (islands <= kFew) return {.max_programmes = 2000};
+  return {.max_programmes = islands <= kMany ? std::size_t{100} : std::size_t{10}};
+}
+
 /// What a round takes by the trees that are chosen for it.
 struct PackedTime {
   double shortest_s = 0;  ///< Along shortest routes.

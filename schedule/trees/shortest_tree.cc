@@ -47,17 +47,21 @@ std::optional<LinkTree> shortest_tree(const Network& network, std::span<const st
   return tree;
 }
 
+std::vector<std::uint32_t> links_into(const Network& network, const LinkTree& tree) {
+  std::vector<std::uint32_t> into(network.site_names.size(), kNone);
+  for (const std::uint32_t link : tree) into[network.links[link].to] = link;
+  return into;
+}
+
 std::uint64_t height_ns(const Network& network, const LinkTree& tree, SiteId root,
                         std::span<const SiteId> sites) {
+  const std::vector<std::uint32_t> into = links_into(network, tree);
   std::uint64_t most_ns = 0;
   for (SiteId site : sites) {
     std::uint64_t latency_ns = 0;
-    while (site != root) {
-      const auto into = std::find_if(tree.begin(), tree.end(),
-                                     [&](std::uint32_t link) { return network.links[link].to == site; });
-      CHECK(into != tree.end());
-      latency_ns += network.links[*into].one_way_ns;
-      site = network.links[*into].from;
+    for (; site != root; site = network.links[into[site]].from) {
+      CHECK(into[site] != kNone);
+      latency_ns += network.links[into[site]].one_way_ns;
     }
     most_ns = std::max(most_ns, latency_ns);
   }

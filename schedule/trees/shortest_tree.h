@@ -16,6 +16,9 @@ std::optional<LinkTree> shortest_tree(const Network& network, std::span<const st
                                       SiteId root, std::span<const SiteId> sites,
                                       std::span<const double> price);
 
+/// By site: the tree's link that leads there; only for sites that it reaches, but its root.
+std::vector<std::uint32_t> links_into(const Network& network, const LinkTree& tree);
+
 /// The latency from the root of a tree to the farthest of `sites`, all of which it reaches.
 std::uint64_t height_ns(const Network& network, const LinkTree& tree, SiteId root,
                         std::span<const SiteId> sites);

@@ -6,6 +6,8 @@ namespace tombolo::schedule {
 namespace {
 
 constexpr int kMostPasses = 20;
+/// Exchanges that are tried in one call: with many members and trees there is no end to them.
+constexpr std::size_t kMostTries = 5000;
 /// Times and sums that differ by less, as a share, are equal.
 constexpr double kEqual = 1e-9;
 /// High enough that the fullest resources count most, and low enough that all count.
@@ -48,6 +50,7 @@ double improve_choice(const PackedCliques& round, const TreePool& pool, RoundTre
   std::vector<CliqueLoad> loads;
   for (std::size_t c = 0; c < trees.size(); ++c) loads.push_back(round.cliques[c].load(trees[c]));
   Worth best = worth(round, loads);
+  std::size_t tries = 0;
   bool better = true;
   for (int pass = 0; better && pass < kMostPasses; ++pass) {
     better = false;
@@ -55,6 +58,7 @@ double improve_choice(const PackedCliques& round, const TreePool& pool, RoundTre
       for (std::size_t i = 0; i < trees[c].size(); ++i)
         for (const LinkTree& other : pool[c][i]) {
           if (other == trees[c][i]) continue;
+          if (++tries > kMostTries) return best.time_s;
           LinkTree kept = std::move(trees[c][i]);
           trees[c][i] = other;
           CliqueLoad load = round.cliques[c].load(trees[c]);

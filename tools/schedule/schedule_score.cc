@@ -128,7 +128,8 @@ Result<ScheduleScore> score_schedule(const NetworkInput& input, schedule::Schedu
   const schedule::RoundModel model(network, routes, input.capabilities);
   ScheduleScore score;
   if (packed_trees) {
-    auto packed = schedule::pack_schedule(model, bytes, schedule);
+    auto packed =
+        schedule::pack_schedule(model, bytes, schedule, schedule::suitable_packing(network.islands.size()));
     if (!packed) return std::move(packed).error();
     score.packed = std::move(*packed);
   }
