@@ -114,6 +114,26 @@ GroupedCycle between(const GroupedCycle& all, const GroupedCycle& few, std::size
   return rounds;
 }
 
+/// `rounds` of the fast, then one in which each of the slow meets the nearest of the fast that is left; the
+/// others rest. Every half of the rounds if `twice`. Nothing if the slow are more.
+GroupedCycle attached(const GroupedCycle& rounds, const Ranks& fast, const Ranks& slow, bool twice,
+                      const Eigen::MatrixXd& distance) {
+  if (slow.empty() || slow.size() > fast.size()) return {};
+  Ranks left = fast;
+  Round attach;
+  for (const Rank rank : slow) {
+    const auto nearest = std::min_element(
+        left.begin(), left.end(), [&](Rank a, Rank b) { return distance(rank, a) < distance(rank, b); });
+    attach.cliques.push_back({std::min(rank, *nearest), std::max(rank, *nearest)});
+    left.erase(nearest);
+  }
+  GroupedCycle cycle = rounds;
+  const Grouping round = to_grouping(attach, fast.size() + slow.size());
+  cycle.push_back(round);
+  if (twice) cycle.insert(cycle.begin() + static_cast<std::ptrdiff_t>(rounds.size() / 2), round);
+  return cycle;
+}
+
 /// Numbers of digits that keep cliques within 2 to 64 islands.
 std::vector<std::vector<std::size_t>> digit_choices(std::size_t count) {
   std::vector<std::vector<std::size_t>> choices;
@@ -153,7 +173,7 @@ std::vector<GroupedCycle> structured_cycles(const Problem& problem, const PairTi
   std::iota(all.begin(), all.end(), Rank{0});
   std::vector<GroupedCycle> cycles;
   const auto add = [&](GroupedCycle cycle) {
-    if (cycle.size() <= max_rounds) cycles.push_back(std::move(cycle));
+    if (!cycle.empty() && cycle.size() <= max_rounds) cycles.push_back(std::move(cycle));
   };
   // The islands whose quickest pair is quickest: those that a slow access line does not hold up.
   std::vector<double> own_s(n);
@@ -165,6 +185,18 @@ std::vector<GroupedCycle> structured_cycles(const Problem& problem, const PairTi
   Ranks by_speed = all;
   std::stable_sort(by_speed.begin(), by_speed.end(), [&](Rank a, Rank b) { return own_s[a] < own_s[b]; });
 
+  // Those that are at least twice as quick as the slowest go on among themselves most of the time.
+  const auto quick = static_cast<std::size_t>(
+      std::partition_point(by_speed.begin(), by_speed.end(),
+                           [&](Rank rank) { return own_s[rank] <= own_s[by_speed.back()] / 2; }) -
+      by_speed.begin());
+  const Ranks fast(by_speed.begin(), by_speed.begin() + static_cast<std::ptrdiff_t>(quick));
+  const Ranks slow(by_speed.begin() + static_cast<std::ptrdiff_t>(quick), by_speed.end());
+  if (quick >= 4)
+    for (const auto& digits : digit_choices(quick))
+      for (const bool twice : {false, true})
+        add(attached(butterfly(fast, digits, n, pairs.latency_s), fast, slow, twice, pairs.latency_s));
+
   for (const auto& digits : digit_choices(n)) {
     const GroupedCycle rounds = butterfly(all, digits, n, pairs.latency_s);
     add(rounds);
@@ -172,10 +204,10 @@ std::vector<GroupedCycle> structured_cycles(const Problem& problem, const PairTi
     for (const double share : {0.5, 0.75, 0.9}) {
       const auto count = static_cast<std::size_t>(share * static_cast<double>(n));
       if (count < 4 || own_s[by_speed[count - 1]] > 0.8 * own_s[by_speed.back()]) continue;
-      const Ranks fast(by_speed.begin(), by_speed.begin() + static_cast<std::ptrdiff_t>(count));
+      const Ranks quickest(by_speed.begin(), by_speed.begin() + static_cast<std::ptrdiff_t>(count));
       for (const auto& fast_digits : digit_choices(count)) {
         if (fast_digits.size() > digits.size() + 1 || fast_digits.size() + 1 < digits.size()) continue;
-        const GroupedCycle fast_rounds = butterfly(fast, fast_digits, n, pairs.latency_s);
+        const GroupedCycle fast_rounds = butterfly(quickest, fast_digits, n, pairs.latency_s);
         for (const std::size_t times : {1, 2, 4}) add(between(rounds, fast_rounds, times));
       }
     }

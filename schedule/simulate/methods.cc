@@ -116,6 +116,8 @@ double rest_then_full_disagreement_s(double rest_s, double exchange_s, std::size
 Result<Curve> simulate_method(Islands& islands, const Method& method, const Course& course, Random& random) {
   if (const auto* const outer = std::get_if<OuterOptions>(&method.how))
     return simulate_outer(islands, *outer, course);
+  if (const auto* const timeline = std::get_if<Timeline>(&method.how))
+    return simulate_timeline(islands, *timeline, course);
   if (const auto* const rounds = std::get_if<WeightedRounds>(&method.how)) {
     const auto timeline = make_timeline(*rounds, islands.count(), course.duration_s, random);
     if (!timeline) return timeline.error();

@@ -21,7 +21,8 @@ struct Method {
   std::string note;           ///< What was chosen for it: times, sizes.
   double disagreement_s = 0;  ///< D; infinite if islands are never joined.
   double cycle_s = 0;         ///< Time of all rounds once, or of one outer step; 0 if colocated.
-  std::variant<Colocated, WeightedRounds, OuterOptions> how;
+  /// A timeline stands for rounds without barriers; it must be as long as the run.
+  std::variant<Colocated, WeightedRounds, OuterOptions, Timeline> how;
 
   /// Whether islands follow rounds and train all the time: the setting that D is defined for.
   bool keeps_to_rounds() const { return !std::holds_alternative<OuterOptions>(how); }
@@ -66,7 +67,7 @@ double rest_then_full_disagreement_s(double rest_s, double exchange_s, std::size
 /// Errors: those of simulate_colocated, simulate_timeline, simulate_outer, and make_timeline.
 Result<Curve> simulate_method(Islands& islands, const Method& method, const Course& course, Random& random);
 
-/// steady_drift_s of the method; nothing for outer optimizers, 0 for colocated training. The rounds are those
+/// steady_drift_s of the method; nothing for outer optimizers and timelines, 0 for colocated training. The rounds are those
 /// of `duration_s`, or ten cycles if that is longer.
 std::optional<double> method_steady_drift_s(const Method& method, std::size_t islands, double duration_s,
                                             Random& random);

@@ -98,7 +98,7 @@ Status check_timeline(const Timeline& timeline, const Islands& islands) {
     if (weights.rows() != n || weights.cols() != n)
       return invalid_input(
           fmt::format("weights of {} x {} for {} islands", weights.rows(), weights.cols(), n));
-  for (const Exchange& exchange : timeline.exchanges)
+  for (const Averaging& exchange : timeline.exchanges)
     if (exchange.sent_ns < 0 || exchange.arrives_ns < exchange.sent_ns ||
         exchange.weights >= timeline.weights.size() || exchange.fragment >= timeline.fragments)
       return invalid_input(fmt::format("exchange from {} to {} ns, weights {}, fragment {}: out of range",
@@ -163,7 +163,7 @@ Result<Curve> simulate_timeline(Islands& islands, const Timeline& timeline, cons
   std::map<std::size_t, Eigen::MatrixXf> under_way;  // What was sent, by exchange.
   for (const Event& event : events_of(timeline, walk.end_ns())) {
     walk.advance(event.time_ns);
-    const Exchange& exchange = timeline.exchanges[event.exchange];
+    const Averaging& exchange = timeline.exchanges[event.exchange];
     auto rows = fragment_rows(islands.parameters(), exchange.fragment, timeline.fragments);
     if (!event.arrival) {
       under_way[event.exchange] = rows;

@@ -17,7 +17,7 @@ double steady_drift_s(const Timeline& timeline, std::size_t islands) {
   double total_s = 0;
   const std::size_t settled = timeline.exchanges.size() / 2;
   for (std::size_t e = 0; e < timeline.exchanges.size(); ++e) {
-    const Exchange& exchange = timeline.exchanges[e];
+    const Averaging& exchange = timeline.exchanges[e];
     CHECK(e == 0 || exchange.sent_ns == timeline.exchanges[e - 1].arrives_ns);
     const double seconds = static_cast<double>(exchange.arrives_ns - exchange.sent_ns) * 1e-9;
     if (e >= settled) {

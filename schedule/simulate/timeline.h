@@ -13,7 +13,7 @@ namespace tombolo::schedule {
 
 /// One weighted averaging on its way: the parameters that islands held at `sent_ns` are mixed by the weights,
 /// and the results are there at `arrives_ns`.
-struct Exchange {
+struct Averaging {
   std::int64_t sent_ns = 0;
   std::int64_t arrives_ns = 0;  ///< Not before `sent_ns`.
   std::uint32_t weights = 0;    ///< Index in Timeline::weights.
@@ -24,7 +24,7 @@ struct Exchange {
 /// another is sent, the later one in the list carries the result of the earlier one.
 struct Timeline {
   std::vector<Eigen::MatrixXd> weights;  ///< n x n; island i gets the sum over j of (i, j) times what j sent.
-  std::vector<Exchange> exchanges;
+  std::vector<Averaging> exchanges;
   std::uint32_t fragments = 1;  ///< The model is cut into as many parts of equal size.
 };
 

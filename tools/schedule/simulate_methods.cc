@@ -12,6 +12,7 @@
 #include "schedule/routes.h"
 #include "schedule/schedule.h"
 #include "tools/schedule/simulate_baselines.h"
+#include "tools/schedule/simulate_event.h"
 
 namespace tombolo::tools {
 namespace {
@@ -25,7 +26,8 @@ using schedule::Method;
 class Maker {
  public:
   Maker(const NetworkInput& input, const MethodChoice& choice)
-      : network_(input.network),
+      : input_(input),
+        network_(input.network),
         update_bytes_(static_cast<double>(input.update_bytes)),
         capabilities_(input.capabilities),
         choice_(choice),
@@ -42,6 +44,7 @@ class Maker {
   std::size_t islands() const { return network_.islands.size(); }
   Result<double> software_all_reduce_s(double update_bytes) const;
 
+  const NetworkInput& input_;
   const schedule::Network& network_;
   double update_bytes_;
   Capabilities capabilities_;
@@ -120,8 +123,10 @@ Status Maker::add_schedule(const std::string& name_or_path) {
   const auto chosen = schedule::load_schedule(name_or_path, network_.islands, network_.site_names);
   if (!chosen) return Error(chosen.error()).within("--schedule");
   const schedule::RoundModel model(network_, routes_, capabilities_);
-  auto method =
-      schedule::scheduled_method("schedule " + chosen->name, *chosen, model, update_bytes_, islands());
+  const std::string name = "schedule " + chosen->name;
+  auto method = chosen->form == schedule::Form::kEvent
+                    ? event_method(name, input_, *chosen, choice_.duration_s)
+                    : schedule::scheduled_method(name, *chosen, model, update_bytes_, islands());
   if (!method) return Error(method.error()).within("--schedule " + name_or_path);
   methods.push_back(std::move(*method));
   return ok_status();

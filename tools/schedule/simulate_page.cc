@@ -87,7 +87,7 @@ std::string method_table(const std::vector<Outcome>& outcomes) {
     table.cell(fmt::format("{}", outcome.steps)).cell(fmt::format("{:.4f}", islands_loss(outcome.late)));
     table.cell(fmt::format("{:.1f} %", islands_accuracy(outcome.late)));
     table.cell(fmt::format("{:.4f}", mean_loss(outcome.late)));
-    table.cell(fmt::format("{:.1f} %", mean_accuracy(outcome.late))).cell(outcome.method.note);
+    table.cell(fmt::format("{:.1f} %", mean_accuracy(outcome.late))).cell(outcome.method.note, "cliques");
   }
   return table.html();
 }

@@ -37,7 +37,7 @@ TEST(SteadyDrift, IsWhatDriftingIslandsShow) {
     for (double& value : velocity) value = (2 * random.unit() - 1) * std::sqrt(3.0);
     Eigen::Vector4d x = Eigen::Vector4d::Zero();
     for (std::size_t e = 0; e < timeline->exchanges.size(); ++e) {
-      const Exchange& exchange = timeline->exchanges[e];
+      const Averaging& exchange = timeline->exchanges[e];
       const Eigen::Vector4d sent = x;
       const double step_s = static_cast<double>(exchange.arrives_ns - exchange.sent_ns) * 1e-9 / 20;
       for (int step = 0; step < 20; ++step) {

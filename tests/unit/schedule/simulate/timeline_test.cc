@@ -49,11 +49,11 @@ TEST(Timeline, DrawnRoundsComeAsOftenAsTheyShould) {
   ASSERT_TRUE(timeline.ok());
   ASSERT_EQ(timeline->exchanges.size(), 10000U);
   double first = 0;
-  for (const Exchange& exchange : timeline->exchanges) first += exchange.weights == 0 ? 1 : 0;
+  for (const Averaging& exchange : timeline->exchanges) first += exchange.weights == 0 ? 1 : 0;
   EXPECT_NEAR(first, 2000, 5 * std::sqrt(10000 * 0.2 * 0.8));
   rounds.probability = {0, 1};
   const auto always = make_timeline(rounds, 4, 10, random);
-  for (const Exchange& exchange : always->exchanges) ASSERT_EQ(exchange.weights, 1U);
+  for (const Averaging& exchange : always->exchanges) ASSERT_EQ(exchange.weights, 1U);
 }
 
 TEST(Timeline, RefusesWhatDoesNotFit) {
