@@ -192,6 +192,12 @@ void SmallEdge::install(const EpochOptions& options, std::uint32_t first_round) 
   turn();
 }
 
+void SmallEdge::install(EpochTable table, std::uint32_t first_round) {
+  const Status installed = edge_->install(std::make_shared<const EpochTable>(std::move(table)), first_round);
+  ASSERT_TRUE(installed.ok()) << installed.error().message;
+  turn();
+}
+
 Status SmallEdge::try_install(const EpochOptions& options, std::uint32_t first_round) {
   return edge_->install(std::make_shared<const EpochTable>(make_table(options, options_.lane_count)),
                         first_round);
