@@ -98,7 +98,7 @@ Status check_runnable(const Network& network, const Schedule& schedule, const Co
       if (mode && mode->mode == Mode::kSharded)
         return cannot(fmt::format("round {}: edges cannot run the mode {} yet", r, mode_name(mode->mode)));
       if (mode && mode->mode == Mode::kTree && !options.tree_aggregation)
-        return invalid_input(fmt::format("round {}: the mode tree needs aggregation tree", r));
+        return cannot(fmt::format("round {}: the mode tree needs aggregation tree", r));
     }
   }
   if (options.tree_aggregation && !options.multicast)

@@ -303,7 +303,7 @@ TEST(Compile, NamesWhatEdgesCannotRunYet) {
   schedule.rounds[1].modes = {CliqueMode{Mode::kSharded}};
   refused(network, schedule, "round 1: edges cannot run the mode sharded");
   schedule.rounds[1].modes = {CliqueMode{Mode::kTree, 1}};
-  refused(network, schedule, "round 1: edges cannot run the mode tree");
+  refused(network, schedule, "round 1: the mode tree needs aggregation tree");
   schedule.rounds[1].modes = {CliqueMode{Mode::kDirect}};
   EXPECT_TRUE(compile(network, schedule, options(true, true)).ok());
   Round rest;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "protocol/drop_reason.h"
+#include "protocol/wire/packet.h"
 #include "tests/unit/dataplane/edge/small_edge.h"
 
 namespace tombolo::dataplane {

@@ -40,7 +40,7 @@ TEST(ResultCounts, IsFullOnceTheNumberIsKnownAndReached) {
 
 TEST(ResultCounts, CountsOnlyWhatEndsHere) {
   ResultCounts counts(small_table(1));
-  for (const std::uint16_t tree : {0, 2}) {
+  for (const std::uint16_t tree : {std::uint16_t{0}, std::uint16_t{2}}) {
     EXPECT_FALSE(counts.add(tree, 7));
     EXPECT_FALSE(counts.set_total(tree, 7, 1));
   }
