@@ -62,9 +62,14 @@ void Endpoint::fold_chunk(OpenRound& round, Operation& operation, std::uint32_t 
   const std::uint64_t chunk = window.geometry().chunk_of(index);
   const auto inputs = window.inputs(index);
   const std::size_t elements = window.elements(index);
-  const auto fold =
-      fold::select(operation.request.format, operation.request.operation, config_.instruction_set);
-  if (elements > 0) fold(inputs.data(), inputs.size(), elements, operation.output(chunk));
+  const auto fold = fold::select(
+      {.input = operation.request.format, .operation = operation.request.operation}, config_.instruction_set);
+  if (elements > 0)
+    fold({.inputs = inputs.data(),
+          .input_count = inputs.size(),
+          .elements = elements,
+          .divisor = static_cast<std::uint32_t>(inputs.size()),
+          .out = operation.output(chunk)});
   const std::size_t members = window.members();
   window.release(index);
   if (!operation.mark_result(chunk)) return;

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <string>
 #include <utility>
 
+#include "aggregation/fold/element.h"
+#include "aggregation/fold/kind_table.h"
 #include "aggregation/fold/reference.h"
 #include "base/check.h"
 
@@ -65,47 +66,51 @@ constexpr auto kPasses = make_passes<pass>(std::make_index_sequence<kBlockInputs
 /// Folds by blocks: what one block leaves in `out` is the first input of the next, so the order is that of
 /// one long left fold.
 template <Pass finish>
-void fold_fp32(const std::byte* const* inputs, std::size_t input_count, std::size_t elements,
-               std::byte* out) {
+void fold_fp32(const Call& call) {
+  const std::size_t input_count = call.input_count;
+  const std::byte* const* const inputs = call.inputs;
   CHECK(input_count >= 1 && input_count <= kMaxInputs);
-  const auto count = static_cast<float>(input_count);
+  const auto count = static_cast<float>(call.divisor);
   if (input_count <= kBlockInputs) {
-    kPasses<finish>[input_count - 1](inputs, elements, count, out);
+    kPasses<finish>[input_count - 1](inputs, call.elements, count, call.out);
     return;
   }
-  fold_pass<Pass::kAccumulate, kBlockInputs>(inputs, elements, count, out);
+  fold_pass<Pass::kAccumulate, kBlockInputs>(inputs, call.elements, count, call.out);
   std::array<const std::byte*, kBlockInputs> block;
-  block[0] = out;
+  block[0] = call.out;
   std::size_t next = kBlockInputs;
   while (true) {
     const std::size_t taken = std::min(input_count - next, kBlockInputs - 1);
     std::copy_n(inputs + next, taken, block.begin() + 1);
     next += taken;
     if (next == input_count) {
-      kPasses<finish>[taken](block.data(), elements, count, out);
+      kPasses<finish>[taken](block.data(), call.elements, count, call.out);
       return;
     }
-    fold_pass<Pass::kAccumulate, kBlockInputs>(block.data(), elements, count, out);
+    fold_pass<Pass::kAccumulate, kBlockInputs>(block.data(), call.elements, count, call.out);
   }
 }
 
-/// The reference behind the same seam, an element at a time: slow, and so simple that it can be trusted.
-template <wire::Operation operation>
-void fold_scalar(const std::byte* const* inputs, std::size_t input_count, std::size_t elements,
-                 std::byte* out) {
-  CHECK(input_count >= 1 && input_count <= kMaxInputs);
-  std::array<float, kMaxInputs> values;
-  std::array<const float*, kMaxInputs> pointers;
-  for (std::size_t input = 0; input < input_count; ++input) pointers[input] = &values[input];
-  for (std::size_t at = 0; at < elements * sizeof(float); at += sizeof(float)) {
-    for (std::size_t input = 0; input < input_count; ++input) {
-      std::memcpy(&values[input], inputs[input] + at, sizeof(float));
-    }
-    float result = 0;
-    reference_fold({pointers.data(), input_count}, 1, operation, &result);
-    std::memcpy(out + at, &result, sizeof(float));
-  }
+/// The fp32 fold, and a look at its result: what is not finite there was not before, or overflowed.
+template <Pass finish>
+void fold_fp32_and_look(const Call& call) {
+  fold_fp32<finish>(call);
+  if (call.findings == nullptr) return;
+  const NonFinite found = count_non_finite(wire::Format::kFp32, call.out, call.elements);
+  *call.findings = {found.nan + found.infinity > 0, 0};
 }
+
+struct Scalar {
+  template <Kind kind>
+  static void fold(const Call& call) {
+    reference_fold(kind, call);
+  }
+  template <Kind kind>
+  static constexpr FoldFunction function() {
+    return fold<kind>;
+  }
+};
+constexpr FoldTable kScalarFolds = make_table<Scalar>(std::make_index_sequence<kKinds>());
 
 }  // namespace
 
@@ -116,25 +121,16 @@ Result<InstructionSet> choose_instruction_set(std::string_view forced) {
                        "\": use scalar or baseline, or leave it empty");
 }
 
-FoldFunction select(wire::Format format, wire::Operation operation, InstructionSet instruction_set) {
-  if (format != wire::Format::kFp32) return nullptr;
-  const bool scalar = instruction_set == InstructionSet::kScalar;
-  switch (operation) {
-    case wire::Operation::kSum:
-      return scalar ? fold_scalar<wire::Operation::kSum> : fold_fp32<Pass::kFinishSum>;
-    case wire::Operation::kMean:
-      return scalar ? fold_scalar<wire::Operation::kMean> : fold_fp32<Pass::kFinishMean>;
-    default:
-      return nullptr;
+FoldFunction select(const Kind& kind, InstructionSet instruction_set) {
+  if (!is_defined(kind)) return nullptr;
+  if (instruction_set == InstructionSet::kBaseline && kind.input == wire::Format::kFp32 &&
+      output_format(kind) == wire::Format::kFp32) {
+    if (kind.operation == wire::Operation::kMean && kind.finish) return fold_fp32_and_look<Pass::kFinishMean>;
+    if (kind.operation <= wire::Operation::kMean) return fold_fp32_and_look<Pass::kFinishSum>;
   }
+  return kScalarFolds[index_of(kind)];
 }
 
-bool is_supported(wire::Format format, wire::Operation operation) {
-  return select(format, operation, InstructionSet::kScalar) != nullptr;
-}
-
-std::size_t payload_bytes(wire::Format format, std::size_t elements) {
-  return format == wire::Format::kFp32 ? elements * sizeof(float) : 0;
-}
+bool is_supported(const Kind& kind) { return is_defined(kind); }
 
 }  // namespace tombolo::fold

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "aggregation/fold/format.h"
 #include "base/result.h"
 #include "protocol/wire/header.h"
 
@@ -12,13 +13,47 @@ namespace tombolo::fold {
 /// Most inputs of one fold: the members of a clique.
 inline constexpr std::size_t kMaxInputs = 64;
 
-/// Folds inputs[0 .. input_count) of `elements` elements each into `out`, in that order; the format and the
-/// operation are fixed by the choice of the function. 1 <= input_count <= kMaxInputs. No pointer needs an
-/// alignment. `out` overlaps no input, except that it may be exactly inputs[0], which it then replaces.
-using FoldFunction = void (*)(const std::byte* const* inputs, std::size_t input_count, std::size_t elements,
-                              std::byte* out);
+/// What fixes a kernel; chosen once per round.
+struct Kind {
+  wire::Format input = wire::Format::kNone;
+  wire::Format output = wire::Format::kNone;  ///< kNone: the input's.
+  wire::Operation operation = wire::Operation::kNone;
+  /// Of inputs that are partials, and of the output when `finish` is false: kFp32 or the input's. int32 is
+  /// folded by way of int32 whatever stands here.
+  wire::Format partial = wire::Format::kFp32;
+  /// False: the output is a partial, a fold that others go on with: not divided, rounded once where `partial`
+  /// is narrower than fp32.
+  bool finish = true;
+};
 
-/// The code paths that give the same bits. More instruction sets join here.
+/// The format of partials.
+constexpr wire::Format partial_format(const Kind& kind) {
+  return kind.input == wire::Format::kInt32 ? wire::Format::kInt32 : kind.partial;
+}
+
+/// The format of what the fold writes.
+constexpr wire::Format output_format(const Kind& kind) {
+  if (!kind.finish) return partial_format(kind);
+  return kind.output == wire::Format::kNone ? kind.input : kind.output;
+}
+
+/// One chunk. No pointer needs an alignment; 64 bytes are best. `out` overlaps no input, except that it may
+/// be exactly inputs[0] where both have one format.
+struct Call {
+  const std::byte* const* inputs = nullptr;  ///< In the order of the fold.
+  std::size_t input_count = 0;               ///< 1 to kMaxInputs.
+  std::size_t elements = 0;
+  /// By input, finite; read for kWeighted only, and not for partials, whose weights are in them.
+  const float* weights = nullptr;
+  std::uint64_t partial_inputs = 0;  ///< Bit i: inputs[i] is a partial.
+  std::uint32_t divisor = 0;         ///< kMean: how many contributed; not 0.
+  std::byte* out = nullptr;          ///< payload_bytes(output_format(kind), elements) bytes.
+  Findings* findings = nullptr;      ///< If not null, written by the call.
+};
+
+using FoldFunction = void (*)(const Call& call);
+
+/// The code paths that give the same bits.
 enum class InstructionSet : std::uint8_t {
   kScalar,    ///< The reference, one element at a time.
   kBaseline,  ///< What every machine has that can run this program (x86-64-v2).
@@ -28,14 +63,10 @@ enum class InstructionSet : std::uint8_t {
 /// empty for the best one that this machine has. Errors: kInvalidInput for any other name.
 Result<InstructionSet> choose_instruction_set(std::string_view forced);
 
-/// The fold for a format and an operation, or nullptr when there is none. Called once per round or at set-up,
-/// never per element.
-FoldFunction select(wire::Format format, wire::Operation operation, InstructionSet instruction_set);
+/// The fold of a kind, or nullptr when there is none. Called once per round or at set-up, never per element.
+FoldFunction select(const Kind& kind, InstructionSet instruction_set);
 
-/// True if select() has a fold for this pair, with any instruction set.
-bool is_supported(wire::Format format, wire::Operation operation);
-
-/// Bytes that `elements` elements take in a payload; 0 for a format that cannot be folded.
-std::size_t payload_bytes(wire::Format format, std::size_t elements);
+/// True if select() has a fold of this kind, with any instruction set.
+bool is_supported(const Kind& kind);
 
 }  // namespace tombolo::fold

@@ -29,7 +29,8 @@ Lane::Lane(const LaneConfig& config, std::span<const EdgeLink> links, BufferPool
   for (std::size_t format = 0; format < folds_.size(); ++format)
     for (std::size_t operation = 0; operation < folds_[format].size(); ++operation)
       folds_[format][operation] = fold::select(
-          static_cast<wire::Format>(format), static_cast<wire::Operation>(operation), config.instruction_set);
+          {.input = static_cast<wire::Format>(format), .operation = static_cast<wire::Operation>(operation)},
+          config.instruction_set);
 }
 
 Nanoseconds Lane::turn(Nanoseconds now_ns) {

@@ -101,7 +101,12 @@ void Lane::finish_chunk(LaneEpoch& epoch, std::size_t island, OpenRound& round, 
   const std::size_t elements = window.elements(index);
   std::byte* const out = spare_.data() + kHeaderBytes;
   const auto fold = folds_[static_cast<std::size_t>(facts.format)][static_cast<std::size_t>(facts.operation)];
-  if (elements > 0) fold(inputs.data(), inputs.size(), elements, out);
+  if (elements > 0)
+    fold({.inputs = inputs.data(),
+          .input_count = inputs.size(),
+          .elements = elements,
+          .divisor = static_cast<std::uint32_t>(inputs.size()),
+          .out = out});
   const auto bytes = static_cast<std::uint32_t>(fold::payload_bytes(facts.format, elements));
 
   const LocalIsland& local = epoch.table->islands[island];

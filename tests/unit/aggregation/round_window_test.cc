@@ -145,9 +145,9 @@ TEST_F(RoundWindowTest, ReceivesPastInOrderDuplicateFutureAndForeign) {
 TEST_F(RoundWindowTest, TheFirstContributionMustMakeSenseByItself) {
   expect_refused(DropReason::kMismatch, admit(0, 0, {0, Format::kFp32, Operation::kSum}));
   expect_refused(DropReason::kMismatch,
-                 admit(0, 0, {kFacts.update_elements, Format::kFp32, Operation::kMax}));
+                 admit(0, 0, {kFacts.update_elements, Format::kFp32, Operation::kWeighted}));
   expect_refused(DropReason::kMismatch,
-                 admit(0, 0, {kFacts.update_elements, Format::kBf16, Operation::kSum}));
+                 admit(0, 0, {kFacts.update_elements, Format::kNone, Operation::kSum}));
   expect_refused(DropReason::kMismatch, admit(0, 0, {~std::uint64_t{0}, Format::kFp32, Operation::kSum}));
   constexpr std::uint64_t kMostChunks = std::uint64_t{1} << 31;
   expect_refused(DropReason::kMismatch, admit(0, 0, {kMostChunks * 32 + 1, Format::kFp32, Operation::kSum}));

@@ -448,8 +448,7 @@ TEST_F(EndpointOperations, RefusesRequestsThatMakeNoSense) {
       [](Allreduce& request) { request.count = std::numeric_limits<std::uint64_t>::max(); },
       [](Allreduce& request) { request.count = (std::uint64_t{1} << 62) + 1; },
       [](Allreduce& request) { request.format = wire::Format::kNone; },
-      [](Allreduce& request) { request.format = wire::Format::kBf16; },
-      [](Allreduce& request) { request.operation = wire::Operation::kMax; },
+      [](Allreduce& request) { request.operation = wire::Operation::kWeighted; },
       [](Allreduce& request) { request.output = const_cast<std::byte*>(request.input) + 4; },
       [](Allreduce& request) { request.input = request.output + 252; },
   };

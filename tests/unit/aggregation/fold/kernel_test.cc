@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,18 @@ constexpr std::size_t kMaxElements = 2048;
 constexpr std::size_t kRoom = kMaxElements * sizeof(float) + 256;
 constexpr Operation kOperations[] = {Operation::kSum, Operation::kMean};
 
+FoldFunction select_fp32(Operation operation, InstructionSet set) {
+  return select({.input = Format::kFp32, .operation = operation}, set);
+}
+
+Call call_of(const std::byte* const* inputs, std::size_t count, std::size_t elements, std::byte* out) {
+  return {.inputs = inputs,
+          .input_count = count,
+          .elements = elements,
+          .divisor = static_cast<std::uint32_t>(count),
+          .out = out};
+}
+
 /// Sixty-four inputs of random values, and a copy of each at a chosen distance from a 64-byte boundary.
 class Inputs {
  public:
@@ -31,7 +44,7 @@ class Inputs {
       for (auto& input : aligned_) input[column] = random_float(random, column);
     }
     for (std::size_t i = 0; i < kMaxInputs; ++i) {
-      floats_.push_back(aligned_[i].data());
+      aligned_bytes_.push_back(std::as_bytes(std::span(aligned_[i])).data());
       shifted_[i].resize(kRoom);
     }
   }
@@ -48,7 +61,9 @@ class Inputs {
 
   std::vector<float> expected(std::size_t count, std::size_t elements, Operation operation) const {
     std::vector<float> result(elements);
-    reference_fold({floats_.data(), count}, elements, operation, result.data());
+    reference_fold(
+        {.input = Format::kFp32, .operation = operation},
+        call_of(aligned_bytes_.data(), count, elements, std::as_writable_bytes(std::span(result)).data()));
     return result;
   }
 
@@ -62,7 +77,7 @@ class Inputs {
  private:
   std::vector<float> aligned_[kMaxInputs];
   std::vector<std::byte> shifted_[kMaxInputs];
-  std::vector<const float*> floats_;
+  std::vector<const std::byte*> aligned_bytes_;
   std::vector<std::byte*> bytes_;
 };
 
@@ -79,7 +94,7 @@ void expect_fold(FoldFunction fold, const Inputs& inputs, std::size_t count, std
   static std::vector<std::byte> room(kRoom);
   std::fill(room.begin(), room.end(), kUntouched);
   std::byte* out = Inputs::boundary(room) + 64 + shift;
-  fold(inputs.bytes(), count, elements, out);
+  fold(call_of(inputs.bytes(), count, elements, out));
   const std::size_t bytes = elements * sizeof(float);
   ASSERT_TRUE(bytes == 0 || std::memcmp(out, expected.data(), bytes) == 0)
       << count << " inputs of " << elements << " elements, out at " << shift;
@@ -98,7 +113,7 @@ TEST_P(KernelTest, EqualsTheReferenceBitForBit) {
   for (const std::size_t step : {0, 4, 5}) {
     inputs.shift(step);
     for (const Operation operation : kOperations) {
-      const FoldFunction fold = select(Format::kFp32, operation, GetParam());
+      const FoldFunction fold = select_fp32(operation, GetParam());
       ASSERT_NE(fold, nullptr);
       for (std::size_t count = 1; count <= kMaxInputs; ++count) {
         // An element does not depend on the others, so the longest expectation holds all shorter ones.
@@ -122,8 +137,8 @@ TEST_P(KernelTest, EveryMisalignmentOfFloats) {
       for (const std::size_t count : {1, 2, 3, 9, 16, 17, 31, 32, 46, 64}) {
         const std::vector<float> expected = inputs.expected(count, 70, operation);
         for (const std::size_t elements : {1, 3, 4, 31, 64, 70}) {
-          ASSERT_NO_FATAL_FAILURE(expect_fold(select(Format::kFp32, operation, GetParam()), inputs, count,
-                                              elements, step, expected));
+          ASSERT_NO_FATAL_FAILURE(
+              expect_fold(select_fp32(operation, GetParam()), inputs, count, elements, step, expected));
         }
       }
     }
@@ -138,7 +153,7 @@ TEST_P(KernelTest, MayReplaceTheFirstInput) {
     for (std::size_t count = 1; count <= kMaxInputs; ++count) {
       inputs.shift(4);
       const std::vector<float> expected = inputs.expected(count, 333, operation);
-      select(Format::kFp32, operation, GetParam())(inputs.bytes(), count, 333, inputs.bytes()[0]);
+      select_fp32(operation, GetParam())(call_of(inputs.bytes(), count, 333, inputs.bytes()[0]));
       ASSERT_EQ(std::memcmp(inputs.bytes()[0], expected.data(), 333 * sizeof(float)), 0) << count;
     }
   }
@@ -149,13 +164,13 @@ TEST_P(KernelTest, ADifferentOrderGivesDifferentBits) {
   // one.
   const std::vector<float> values = {1e8F, 1.0F, -1e8F};
   const auto at = [&](std::size_t i) { return reinterpret_cast<const std::byte*>(&values[i]); };
-  const FoldFunction fold = select(Format::kFp32, Operation::kSum, GetParam());
+  const FoldFunction fold = select_fp32(Operation::kSum, GetParam());
   float in_order = -1;
   float permuted = -1;
   const std::byte* first[] = {at(0), at(1), at(2)};
   const std::byte* second[] = {at(0), at(2), at(1)};
-  fold(first, 3, 1, reinterpret_cast<std::byte*>(&in_order));
-  fold(second, 3, 1, reinterpret_cast<std::byte*>(&permuted));
+  fold(call_of(first, 3, 1, reinterpret_cast<std::byte*>(&in_order)));
+  fold(call_of(second, 3, 1, reinterpret_cast<std::byte*>(&permuted)));
   EXPECT_EQ(in_order, 0.0F);
   EXPECT_EQ(permuted, 1.0F);
 
@@ -167,7 +182,7 @@ TEST_P(KernelTest, ADifferentOrderGivesDifferentBits) {
     std::vector<const std::byte*> reversed(inputs.bytes(), inputs.bytes() + count);
     std::reverse(reversed.begin(), reversed.end());
     std::vector<float> out(kMaxElements);
-    fold(reversed.data(), count, kMaxElements, reinterpret_cast<std::byte*>(out.data()));
+    fold(call_of(reversed.data(), count, kMaxElements, reinterpret_cast<std::byte*>(out.data())));
     const std::vector<float> expected = inputs.expected(count, kMaxElements, Operation::kSum);
     EXPECT_NE(std::memcmp(out.data(), expected.data(), kMaxElements * sizeof(float)), 0) << count;
   }
@@ -180,13 +195,14 @@ INSTANTIATE_TEST_SUITE_P(Each, KernelTest,
                          });
 
 TEST(Kernel, RefusesWhatItCannotFold) {
-  EXPECT_EQ(select(Format::kBf16, Operation::kSum, InstructionSet::kBaseline), nullptr);
-  EXPECT_EQ(select(Format::kFp32, Operation::kWeighted, InstructionSet::kScalar), nullptr);
-  EXPECT_TRUE(is_supported(Format::kFp32, Operation::kMean));
-  EXPECT_FALSE(is_supported(Format::kFp32, Operation::kNone));
-  EXPECT_FALSE(is_supported(Format::kNone, Operation::kSum));
+  EXPECT_EQ(select({.input = Format::kNone, .operation = Operation::kSum}, InstructionSet::kScalar), nullptr);
+  EXPECT_TRUE(is_supported({.input = Format::kFp32, .operation = Operation::kMean}));
+  EXPECT_FALSE(is_supported({.input = Format::kFp32, .operation = Operation::kNone}));
+  EXPECT_FALSE(is_supported({.input = Format::kInt32, .operation = Operation::kWeighted}));
+  EXPECT_FALSE(
+      is_supported({.input = Format::kInt32, .output = Format::kFp32, .operation = Operation::kSum}));
   EXPECT_EQ(payload_bytes(Format::kFp32, 320), 1280U);
-  EXPECT_EQ(payload_bytes(Format::kMxInt8, 320), 0U);
+  EXPECT_EQ(payload_bytes(Format::kMxInt8, 320), 330U);
 }
 
 TEST(Kernel, ChoosesAnInstructionSetByName) {

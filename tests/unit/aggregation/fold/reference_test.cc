@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "aggregation/fold/element.h"
 #include "base/random.h"
 #include "tests/unit/aggregation/fold/float_bits.h"
 
@@ -16,10 +17,15 @@ using wire::Operation;
 
 /// The fold of one element per input.
 float fold_of(std::vector<float> values, Operation operation) {
-  std::vector<const float*> inputs;
-  for (const float& value : values) inputs.push_back(&value);
+  std::vector<const std::byte*> inputs;
+  for (const float& value : values) inputs.push_back(reinterpret_cast<const std::byte*>(&value));
   float out = 0;
-  reference_fold(inputs, 1, operation, &out);
+  reference_fold({.input = wire::Format::kFp32, .operation = operation},
+                 {.inputs = inputs.data(),
+                  .input_count = inputs.size(),
+                  .elements = 1,
+                  .divisor = static_cast<std::uint32_t>(inputs.size()),
+                  .out = reinterpret_cast<std::byte*>(&out)});
   return out;
 }
 
