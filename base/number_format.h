@@ -46,7 +46,7 @@ constexpr FormatUnit unit_of(NumberFormat format) {
 }
 
 /// Bytes that so many elements take; the last block is padded and counts whole. 0 for kNone.
-constexpr std::uint64_t payload_bytes(NumberFormat format, std::uint64_t elements) {
+constexpr std::uint64_t encoded_bytes(NumberFormat format, std::uint64_t elements) {
   const FormatUnit unit = unit_of(format);
   return unit.bytes == 0 ? 0 : (elements + unit.elements - 1) / unit.elements * unit.bytes;
 }

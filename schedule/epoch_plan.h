@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "base/number_format.h"
 
 namespace tombolo::schedule {
 
@@ -38,6 +41,8 @@ struct PlannedClique {
   std::uint32_t window_chunks = 0;    ///< Slots of a fold point for one round; a multiple of the lane count.
   std::vector<std::vector<std::uint16_t>> send_trees;     ///< [member]: trees on which it sends each chunk.
   std::vector<std::vector<std::uint16_t>> receive_trees;  ///< [receiver][source]: tree; kNoTreeId if none.
+  /// By member, for the operation weighted: normal numbers above 0; empty: the schedule gives none.
+  std::vector<float> weights{};
 };
 
 struct PlannedEntry {
@@ -74,7 +79,7 @@ struct EpochPlan {
   std::uint32_t epoch = 0;  ///< Never 0, never reused.
   bool multicast = true;
   bool edge_aggregation = true;
-  std::uint32_t chunk_elements = 0;  ///< fp32 elements of a chunk; a multiple of 32.
+  std::uint32_t chunk_elements = 0;  ///< Of a chunk; a multiple of 32.
   std::uint16_t lane_count = 0;
   std::uint64_t deadline_ns = 0;        ///< A round's longest life at a fold point.
   std::vector<std::string> site_names;  ///< By SiteId.
@@ -86,6 +91,17 @@ struct EpochPlan {
   /// of it end at once, by name.
   std::vector<LostLink> lost_links{};
   std::vector<Rank> lost_ranks{};
+  /// What rates and buffers are planned for: of updates and of results. Islands may use any formats whose
+  /// chunks fit max_payload_bytes().
+  NumberFormat format = NumberFormat::kFp32;
+  NumberFormat result_format = NumberFormat::kFp32;
+  NonFinitePolicy non_finite = NonFinitePolicy::kPropagate;
+
+  /// Of a chunk, as a contribution or as a result.
+  std::uint32_t max_payload_bytes() const {
+    return static_cast<std::uint32_t>(
+        std::max(encoded_bytes(format, chunk_elements), encoded_bytes(result_format, chunk_elements)));
+  }
 };
 
 }  // namespace tombolo::schedule

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -58,7 +59,16 @@ struct Schedule {
   Form form = Form::kBarrier;
   /// Only of the form event: equal parts of the update, each of which goes through the rounds by itself.
   std::uint32_t fragments = 1;
+  /// By rank, for the operation weighted; empty: none.
+  std::vector<float> weights{};
 };
+
+/// Sums of 64 weights must stay finite, and so must their products with updates of ordinary size.
+inline constexpr float kLargestWeight = 1e20f;
+/// Whether a weight can be one: normal, above 0, at most kLargestWeight.
+inline bool is_weight(float weight) {
+  return std::isnormal(weight) && weight > 0 && weight <= kLargestWeight;
+}
 
 /// Every round is one clique of all islands.
 /// Errors: kInvalidInput for fewer than two or more than 64 islands.
@@ -70,7 +80,7 @@ Result<Schedule> grid_schedule(const std::vector<Island>& islands);
 
 /// Reads a schedule file: `rounds`, a list of rounds; a round is a list of cliques, or `{rest_s}` if all
 /// rest; a clique is a list of island ids, or `{members, mode, root}`; optional `name`, `form` and, of
-/// the form event, `fragments`. A clique
+/// the form event, `fragments`; `weights`, a number for each island. A clique
 /// of one rests, like an island that is not mentioned. `sites`, by SiteId, are what `root` may name; without
 /// them it is not looked at, for callers that refuse trees anyway. Any bytes may be given. Errors:
 /// kInvalidInput, exactly one, "file:line: key: what is wrong".

@@ -32,7 +32,6 @@ struct LaneConfig {
   std::uint16_t lane = 0;
   std::uint32_t session = 0;
   Nanoseconds hello_interval_ns = 200 * kMillisecond;
-  fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline;
 };
 
 /// What a peer told of a newer epoch: it was committed, and from which round on.
@@ -149,14 +148,15 @@ class Lane {
   void publish();
   void publish_link(std::size_t link);
   void publish_rounds();
+  void note_values(const aggregation::MemberEntry& entry, std::uint16_t island_rank,
+                   const aggregation::FoldedChunk& folded, std::span<const fold::NonFinite> found);
   void note_contributed(std::uint16_t rank, const aggregation::RoundWindow& window, Nanoseconds now_ns);
 
   LaneConfig config_;
   BufferPool& pool_;
   std::span<const std::unique_ptr<Transmitter>> transmitters_;
   std::vector<Link> links_;
-  std::array<std::unique_ptr<LaneEpoch>, 2> epochs_;          ///< Newest first.
-  std::array<std::array<fold::FoldFunction, 6>, 8> folds_{};  ///< By format and operation.
+  std::array<std::unique_ptr<LaneEpoch>, 2> epochs_;  ///< Newest first.
   multicast::Replicator replicator_;
   BufferRef
       spare_;  ///< Taken before a contribution is admitted, so that a finished chunk always has a buffer.

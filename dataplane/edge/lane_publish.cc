@@ -64,6 +64,20 @@ void Lane::publish_rounds() {
   counters_.grants_pending.set(pending);
 }
 
+/// A chunk had values that are not finite, or a result that did not fit its format.
+void Lane::note_values(const aggregation::MemberEntry& entry, std::uint16_t island_rank,
+                       const aggregation::FoldedChunk& folded, std::span<const fold::NonFinite> found) {
+  if (island_rank < kLagRanks) counters_.values[island_rank].saturated.add(folded.saturated);
+  for (std::uint64_t rest = folded.non_finite; rest != 0; rest &= rest - 1) {
+    const auto member = static_cast<std::size_t>(std::countr_zero(rest));
+    if (entry.ranks[member] >= kLagRanks) continue;
+    ValueCounters& values = counters_.values[entry.ranks[member]];
+    values.nan.add(found[member].nan);
+    values.infinity.add(found[member].infinity);
+    if ((folded.contributors >> member & 1) == 0) values.rejected_chunks.add();
+  }
+}
+
 /// A contributor's last chunk of a round is in.
 void Lane::note_contributed(std::uint16_t rank, const aggregation::RoundWindow& window, Nanoseconds now_ns) {
   if (rank >= kLagRanks) return;

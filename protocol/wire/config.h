@@ -14,8 +14,8 @@ inline constexpr std::size_t kMaxMembers = 64;
 inline constexpr std::size_t kMaxSendTrees = kMaxMembers - 1;
 /// A chunk of the narrowest format must fit a packet: 248 blocks of Microscaling.
 inline constexpr std::uint32_t kMaxChunkElements = 7936;
-static_assert(payload_bytes(NumberFormat::kMxInt8, kMaxChunkElements) <= kMaxPayloadBytes);
-static_assert(payload_bytes(NumberFormat::kMxInt8, kMaxChunkElements + kChunkElementStep) > kMaxPayloadBytes);
+static_assert(encoded_bytes(NumberFormat::kMxInt8, kMaxChunkElements) <= kMaxPayloadBytes);
+static_assert(encoded_bytes(NumberFormat::kMxInt8, kMaxChunkElements + kChunkElementStep) > kMaxPayloadBytes);
 /// Entries that an edge sends for one JOIN; the island asks again from where it then is.
 inline constexpr std::uint32_t kConfigsPerAnswer = 16;
 inline constexpr std::uint16_t kMinConfigBytes = 44;

@@ -22,6 +22,7 @@ schedule::EpochPlan small_plan(bool multicast, bool edge_aggregation) {
       "ring");
   const auto network = schedule::resolve(*topology, "p");
   schedule::Schedule schedule{"s", {schedule::Round{{{0, 1, 3}}}, schedule::Round{{{0, 1}, {2, 3}}}}};
+  if (multicast) schedule.weights = {1, 0.5f, 2, 3};
   auto plan = schedule::compile(*network, schedule,
                                 {.job = 1,
                                  .epoch = 5,
@@ -30,7 +31,10 @@ schedule::EpochPlan small_plan(bool multicast, bool edge_aggregation) {
                                  .deadline_ns = 1'000'000'000,
                                  .update_bytes = 100'000,
                                  .multicast = multicast,
-                                 .edge_aggregation = edge_aggregation});
+                                 .edge_aggregation = edge_aggregation,
+                                 .format = multicast ? NumberFormat::kMxInt8 : NumberFormat::kFp32,
+                                 .result_format = multicast ? NumberFormat::kBf16 : NumberFormat::kFp32,
+                                 .non_finite = NonFinitePolicy::kZero});
   CHECK(plan.ok());
   return std::move(plan).value();
 }

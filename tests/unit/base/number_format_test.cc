@@ -13,19 +13,19 @@ constexpr std::array<NumberFormat, 7> kAll{
     NumberFormat::kMxInt8, NumberFormat::kMxFp8E4M3, NumberFormat::kMxFp8E5M2};
 
 TEST(NumberFormat, BytesOfElements) {
-  EXPECT_EQ(payload_bytes(NumberFormat::kFp32, 320), 1280u);
-  EXPECT_EQ(payload_bytes(NumberFormat::kInt32, 3), 12u);
-  EXPECT_EQ(payload_bytes(NumberFormat::kBf16, 4096), 8192u);
-  EXPECT_EQ(payload_bytes(NumberFormat::kFp16, 1), 2u);
+  EXPECT_EQ(encoded_bytes(NumberFormat::kFp32, 320), 1280u);
+  EXPECT_EQ(encoded_bytes(NumberFormat::kInt32, 3), 12u);
+  EXPECT_EQ(encoded_bytes(NumberFormat::kBf16, 4096), 8192u);
+  EXPECT_EQ(encoded_bytes(NumberFormat::kFp16, 1), 2u);
   for (const NumberFormat mx : {NumberFormat::kMxInt8, NumberFormat::kMxFp8E4M3, NumberFormat::kMxFp8E5M2}) {
-    EXPECT_EQ(payload_bytes(mx, 0), 0u);
-    EXPECT_EQ(payload_bytes(mx, 1), 33u);  // A block is sent whole.
-    EXPECT_EQ(payload_bytes(mx, 32), 33u);
-    EXPECT_EQ(payload_bytes(mx, 33), 66u);
+    EXPECT_EQ(encoded_bytes(mx, 0), 0u);
+    EXPECT_EQ(encoded_bytes(mx, 1), 33u);  // A block is sent whole.
+    EXPECT_EQ(encoded_bytes(mx, 32), 33u);
+    EXPECT_EQ(encoded_bytes(mx, 33), 66u);
     EXPECT_EQ(elements_within(mx, 32), 0u);
     EXPECT_EQ(elements_within(mx, 66), 64u);
   }
-  EXPECT_EQ(payload_bytes(NumberFormat::kNone, 5), 0u);
+  EXPECT_EQ(encoded_bytes(NumberFormat::kNone, 5), 0u);
   EXPECT_EQ(elements_within(NumberFormat::kNone, 5), 0u);
 }
 
@@ -37,7 +37,7 @@ TEST(NumberFormat, TheLargestChunkFitsInEveryFormatAndTheNextDoesNot) {
         const std::uint32_t elements = chunk_elements_for(formats, payload);
         EXPECT_EQ(elements % 32, 0u);
         const auto widest = [&](std::uint64_t count) {
-          return std::max(payload_bytes(input, count), payload_bytes(result, count));
+          return std::max(encoded_bytes(input, count), encoded_bytes(result, count));
         };
         EXPECT_LE(widest(elements), payload);
         EXPECT_GT(widest(elements + 32), payload);

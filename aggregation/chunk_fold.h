@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "aggregation/facts.h"
+#include "aggregation/fold/kernel.h"
+#include "base/number_format.h"
+
+namespace tombolo::aggregation {
+
+struct ChunkFoldConfig {
+  fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline;
+  NonFinitePolicy non_finite = NonFinitePolicy::kPropagate;
+  std::size_t max_members = 1;
+  std::uint32_t max_payload_bytes = 0;  ///< Of a member's chunk.
+};
+
+/// What became of one chunk.
+struct FoldedChunk {
+  std::uint64_t contributors = 0;   ///< A bit per member whose input is in it; none: all were rejected.
+  std::uint64_t non_finite = 0;     ///< A bit per member whose input had values that are not finite.
+  std::uint64_t saturated = 0;      ///< Values of the result that its format could not hold.
+  std::uint32_t payload_bytes = 0;  ///< Of the result.
+};
+
+/// Folds a chunk under a job's policy for values that are not finite. It folds first and looks only where the
+/// fold found such a value, so the policy costs nothing while updates are sound. What it decides follows from
+/// the inputs alone: all members' edges decide alike.
+class ChunkFold {
+ public:
+  /// Reserves what the policy needs: under `zero`, a copy of every member's chunk.
+  explicit ChunkFold(const ChunkFoldConfig& config);
+
+  /// `inputs` are all members' chunks in fold order; `weights`, by member, are read for weighted only. `out`
+  /// has room for the result and overlaps no input. When every member is rejected the result is that of
+  /// `propagate`, so that nobody takes it for a value. Hot path.
+  FoldedChunk fold(const Facts& facts, std::span<const std::byte* const> inputs, std::size_t elements,
+                   const float* weights, std::byte* out);
+
+  /// How many values of each member's input were not finite, in the last chunk with FoldedChunk::non_finite.
+  std::span<const fold::NonFinite> found() const { return found_; }
+
+ private:
+  void choose(const Facts& facts);
+  fold::Findings run(std::span<const std::byte* const> inputs, std::size_t elements, const float* weights,
+                     std::byte* out) const;
+  std::uint64_t look(const Facts& facts, std::span<const std::byte* const> inputs, std::size_t elements);
+  std::uint64_t apply_policy(const Facts& facts, std::span<const std::byte* const> inputs,
+                             std::size_t elements, const float* weights, std::byte* out,
+                             std::uint64_t non_finite, fold::Findings& findings);
+
+  ChunkFoldConfig config_;
+  Facts facts_;  ///< For which `function_` was chosen.
+  fold::FoldFunction function_ = nullptr;
+  std::vector<fold::NonFinite> found_;  ///< By member.
+  std::vector<std::byte> zeroed_;  ///< By member, max_payload_bytes each; empty unless the policy is zero.
+};
+
+}  // namespace tombolo::aggregation
