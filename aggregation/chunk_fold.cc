@@ -24,82 +24,90 @@ ChunkFold::ChunkFold(const ChunkFoldConfig& config)
 }
 
 FoldedChunk ChunkFold::fold(const Facts& facts, std::span<const std::byte* const> inputs,
-                            std::size_t elements, const float* weights, std::byte* out) {
+                            std::size_t elements, const float* weights, std::byte* out,
+                            const FoldPart& part) {
   CHECK(!inputs.empty() && inputs.size() <= config_.max_members);
+  choose(facts, part.finish);
   FoldedChunk folded;
   folded.contributors = bits_below(inputs.size());
-  folded.payload_bytes = static_cast<std::uint32_t>(encoded_bytes(facts.output(), elements));
+  folded.format = fold::output_format(kind_);
+  folded.payload_bytes = static_cast<std::uint32_t>(encoded_bytes(folded.format, elements));
   if (elements == 0) return folded;
-  choose(facts);
-  fold::Findings findings = run(inputs, elements, weights, out);
+  fold::Call call;
+  call.inputs = inputs.data();
+  call.input_count = inputs.size();
+  call.elements = elements;
+  call.weights = weights;
+  call.partial_inputs = part.partial_inputs;
+  call.divisor = part.divisor != 0 ? part.divisor : static_cast<std::uint32_t>(inputs.size());
+  call.out = out;
+  fold::Findings findings = run(function_, call);
   if (findings.non_finite) {
-    folded.non_finite = look(facts, inputs, elements);
+    folded.non_finite = look(facts, call);
     // A sum of finite values can overflow: then the fold found something, and no member had it.
-    if (folded.non_finite != 0)
-      folded.contributors = apply_policy(facts, inputs, elements, weights, out, folded.non_finite, findings);
+    if (folded.non_finite != 0) folded.contributors = apply_policy(facts, call, folded.non_finite, findings);
   }
   folded.saturated = findings.saturated;
   return folded;
 }
 
 /// Rounds of one fold point come one after the other, at most two at a time, and mostly alike.
-void ChunkFold::choose(const Facts& facts) {
-  if (function_ != nullptr && facts == facts_) return;
+void ChunkFold::choose(const Facts& facts, bool finish) {
+  if (function_ != nullptr && facts == facts_ && finish == kind_.finish) return;
   facts_ = facts;
-  function_ = fold::select(facts.kind(), config_.instruction_set);
+  kind_ = facts.kind();
+  kind_.finish = finish;
+  if (config_.narrow_partials) kind_.partial = facts.format;
+  function_ = fold::select(kind_, config_.instruction_set);
   CHECK(function_ != nullptr && "a window admits only what can be folded");
 }
 
-fold::Findings ChunkFold::run(std::span<const std::byte* const> inputs, std::size_t elements,
-                              const float* weights, std::byte* out) const {
+fold::Findings ChunkFold::run(fold::FoldFunction function, fold::Call& call) {
   fold::Findings findings;
-  fold::Call call;
-  call.inputs = inputs.data();
-  call.input_count = inputs.size();
-  call.elements = elements;
-  call.weights = weights;
-  call.divisor = static_cast<std::uint32_t>(inputs.size());
-  call.out = out;
   call.findings = &findings;
-  function_(call);
+  function(call);
   return findings;
 }
 
 /// The slow path: which members' inputs hold values that are not finite, and how many.
-std::uint64_t ChunkFold::look(const Facts& facts, std::span<const std::byte* const> inputs,
-                              std::size_t elements) {
+std::uint64_t ChunkFold::look(const Facts& facts, const fold::Call& call) {
   std::uint64_t members = 0;
-  for (std::size_t member = 0; member < inputs.size(); ++member) {
-    found_[member] = fold::count_non_finite(facts.format, inputs[member], elements);
+  for (std::size_t member = 0; member < call.input_count; ++member) {
+    if ((call.partial_inputs >> member & 1) != 0) continue;
+    found_[member] = fold::count_non_finite(facts.format, call.inputs[member], call.elements);
     if (found_[member].nan + found_[member].infinity > 0) members |= std::uint64_t{1} << member;
   }
   return members;
 }
 
 /// Folds again where the policy says so; returns the contributors.
-std::uint64_t ChunkFold::apply_policy(const Facts& facts, std::span<const std::byte* const> inputs,
-                                      std::size_t elements, const float* weights, std::byte* out,
-                                      std::uint64_t non_finite, fold::Findings& findings) {
-  const std::uint64_t all = bits_below(inputs.size());
+std::uint64_t ChunkFold::apply_policy(const Facts& facts, fold::Call& call, std::uint64_t non_finite,
+                                      fold::Findings& findings) {
+  const std::uint64_t all = bits_below(call.input_count);
   if (config_.non_finite == NonFinitePolicy::kPropagate) return all;
   const bool rejects = config_.non_finite == NonFinitePolicy::kReject;
   if (rejects && non_finite == all) return 0;
+  CHECK((!rejects || call.partial_inputs == 0) && "plans with trees that reject are refused");
   std::array<const std::byte*, kMaxMembers> kept;
   std::array<float, kMaxMembers> kept_weights;
   std::size_t count = 0;
-  for (std::size_t member = 0; member < inputs.size(); ++member) {
+  for (std::size_t member = 0; member < call.input_count; ++member) {
     const bool sound = (non_finite >> member & 1) == 0;
     if (!sound && rejects) continue;
-    kept_weights[count] = weights == nullptr ? 0 : weights[member];
-    kept[count] = inputs[member];
+    kept_weights[count] = call.weights == nullptr ? 0 : call.weights[member];
+    kept[count] = call.inputs[member];
     if (!sound) {
       std::byte* const copy = zeroed_.data() + member * config_.max_payload_bytes;
-      fold::replace_non_finite(facts.format, inputs[member], elements, copy);
+      fold::replace_non_finite(facts.format, call.inputs[member], call.elements, copy);
       kept[count] = copy;
     }
     ++count;
   }
-  findings = run({kept.data(), count}, elements, kept_weights.data(), out);
+  call.inputs = kept.data();
+  call.input_count = count;
+  call.weights = kept_weights.data();
+  if (rejects) call.divisor = static_cast<std::uint32_t>(count);
+  findings = run(function_, call);
   return rejects ? all & ~non_finite : all;
 }
 

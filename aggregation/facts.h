@@ -28,9 +28,10 @@ struct Facts {
   friend bool operator==(const Facts&, const Facts&) = default;
 };
 
-/// What a contribution's header says.
+/// What the header of a packet that is folded says.
 inline Facts facts_of(const wire::Header& header) {
-  return {header.specific, static_cast<wire::Format>(header.format),
+  const bool is_partial = header.packet_type() == wire::Type::kPartial;
+  return {header.specific, static_cast<wire::Format>(is_partial ? header.update_format : header.format),
           static_cast<wire::Operation>(header.operation), static_cast<wire::Format>(header.result_format)};
 }
 

@@ -12,9 +12,6 @@ namespace {
 /// One past the last round number.
 constexpr std::uint64_t kNoEnd = std::uint64_t{std::numeric_limits<std::uint32_t>::max()} + 1;
 
-/// A grant is renewed when this part of the window has come free since the last one.
-constexpr std::uint32_t kGrantParts = 8;
-
 // lint: set-up, runs before the first packet
 /// What is wrong with an entry; empty when it is sound.
 std::string fault_of(const MemberEntry& entry, std::uint16_t lane_count) {
@@ -43,8 +40,9 @@ std::optional<std::uint8_t> position_of(const MemberEntry& entry, std::uint16_t 
 }
 
 /// When the round must be over; kNever before its first contribution.
-Nanoseconds deadline_of(const RoundWindow& window, std::uint64_t deadline_ns) {
-  const Nanoseconds start = window.first_contribution_ns();
+Nanoseconds deadline_of(const OpenRound& round, std::uint64_t common_ns) {
+  const Nanoseconds start = round.window.first_contribution_ns();
+  const std::uint64_t deadline_ns = round.entry->deadline_ns != 0 ? round.entry->deadline_ns : common_ns;
   return deadline_ns >= kNever - start ? kNever : start + deadline_ns;
 }
 
@@ -76,8 +74,8 @@ Result<FoldPoint> FoldPoint::create(const FoldPointConfig& config) {
 // lint: set-up, runs before the first packet
 FoldPoint::FoldPoint(const FoldPointConfig& config, std::size_t max_members, std::size_t max_slots)
     : config_(config),
-      chunk_fold_(
-          {config.instruction_set, config.non_finite, max_members, config.geometry.max_payload_bytes}),
+      chunk_fold_({config.instruction_set, config.non_finite, max_members, config.geometry.max_payload_bytes,
+                   config.narrow_partials}),
       next_round_(config.first_round),
       end_round_(kNoEnd) {
   storage_.reserve(kMaxOpenRounds);
@@ -95,6 +93,7 @@ OpenRounds FoldPoint::advance() {
     OpenRound& place = free_place();
     place.entry = &entry(round);
     place.granted_sent = 0;
+    place.is_told = false;
     place.window.open(round, place.entry->members, place.entry->window_chunks / config_.geometry.lane_count);
     highest_opened_ = round;
     open_.rounds_[open_.count_++] = &place;
@@ -130,10 +129,10 @@ PointAdmission FoldPoint::admit(std::uint32_t round, std::uint16_t rank, std::ui
   return result;
 }
 
-FoldedChunk FoldPoint::fold(OpenRound& round, std::uint32_t index, std::byte* out) {
+FoldedChunk FoldPoint::fold(OpenRound& round, std::uint32_t index, std::byte* out, const FoldPart& part) {
   RoundWindow& window = round.window;
   const FoldedChunk folded = chunk_fold_.fold(window.facts(), window.inputs(index), window.elements(index),
-                                              round.entry->weights.data(), out);
+                                              round.entry->weights.data(), out, part);
   window.release(index);
   return folded;
 }
@@ -141,7 +140,7 @@ FoldedChunk FoldPoint::fold(OpenRound& round, std::uint32_t index, std::byte* ou
 OpenRounds FoldPoint::expire(Nanoseconds now_ns) const {
   OpenRounds expired;
   for (OpenRound* round : open_) {
-    const Nanoseconds deadline = deadline_of(round->window, config_.deadline_ns);
+    const Nanoseconds deadline = deadline_of(*round, config_.deadline_ns);
     if (deadline != kNever && deadline <= now_ns) expired.rounds_[expired.count_++] = round;
   }
   return expired;
@@ -149,7 +148,7 @@ OpenRounds FoldPoint::expire(Nanoseconds now_ns) const {
 
 Nanoseconds FoldPoint::next_deadline_ns() const {
   Nanoseconds next = kNever;
-  for (const OpenRound* round : open_) next = std::min(next, deadline_of(round->window, config_.deadline_ns));
+  for (const OpenRound* round : open_) next = std::min(next, deadline_of(*round, config_.deadline_ns));
   return next;
 }
 
@@ -162,10 +161,10 @@ OpenRounds FoldPoint::stop_before(std::uint32_t round) {
   return superseded;
 }
 
-bool FoldPoint::skip(std::uint32_t first, std::uint32_t last) {
-  if (last < next_round_) return true;
+bool FoldPoint::skip(std::uint32_t first, std::uint32_t last, std::uint32_t entry) {
+  if (last < next_round_ || always_rests_) return true;
   if (skip_count_ == skips_.size()) return false;
-  skips_[skip_count_++] = {first, last};
+  skips_[skip_count_++] = {first, last, entry};
   return true;
 }
 
@@ -208,7 +207,7 @@ std::optional<std::uint8_t> FoldPoint::member_index(std::uint32_t round, std::ui
 
 const MemberEntry& FoldPoint::entry(std::uint32_t round) const {
   CHECK(round >= config_.first_round);
-  return config_.entries[(round - config_.first_round) % config_.entries.size()];
+  return config_.entries[entry_index(round)];
 }
 
 std::uint64_t FoldPoint::closed(wire::RoundOutcome outcome) const {
@@ -225,19 +224,27 @@ bool FoldPoint::skip_rests() {
   return next_round_ < end_round_;
 }
 
-/// Moves next_round_ behind a range that it has reached; true if it moved. Ranges that lie behind it are
-/// forgotten.
+/// Moves next_round_ over what was given up; true if it moved. Ranges that lie behind it are forgotten.
 bool FoldPoint::skip_given_up() {
   const std::uint64_t before = next_round_;
   for (std::size_t i = 0; i < skip_count_;) {
-    if (skips_[i].first <= next_round_) {
-      next_round_ = std::max<std::uint64_t>(next_round_, std::uint64_t{skips_[i].last} + 1);
-      skips_[i] = skips_[--skip_count_];
-    } else {
-      ++i;
+    const Range& range = skips_[i];
+    if (range.first <= next_round_ && next_round_ <= range.last) {
+      if (range.entry == kAnyEntry)
+        next_round_ = std::uint64_t{range.last} + 1;
+      else if (entry_index(next_round_) == range.entry)
+        ++next_round_;
     }
+    if (range.last < next_round_)
+      skips_[i] = skips_[--skip_count_];
+    else
+      ++i;
   }
   return next_round_ != before;
+}
+
+std::uint32_t FoldPoint::entry_index(std::uint64_t round) const {
+  return static_cast<std::uint32_t>((round - config_.first_round) % config_.entries.size());
 }
 
 OpenRound& FoldPoint::free_place() {

@@ -19,17 +19,22 @@ namespace tombolo::aggregation {
 /// Rounds that a fold point keeps open at once.
 inline constexpr std::size_t kMaxOpenRounds = 2;
 
-/// One schedule entry as one island's fold point sees it.
+/// One schedule entry as one fold point sees it: that of an island, or of a site in a tree, where the inputs
+/// take the members' place.
 struct MemberEntry {
-  std::uint8_t members = 0;                        ///< Of the island's clique; 0 or 1: the island rests.
-  std::uint8_t self = 0;                           ///< The island's own position among them.
-  std::array<std::uint16_t, kMaxMembers> ranks{};  ///< In fold order: ascending.
+  std::uint8_t members = 0;                                ///< Of the island's clique; 0: the island rests.
+  std::uint8_t self = 0;                                   ///< The island's own position among them.
+  std::array<std::uint16_t, kMaxMembers> ranks{};          ///< In fold order: ascending.
   std::array<std::uint16_t, kMaxMembers> receive_trees{};  ///< On which each member's chunks arrive.
   std::uint32_t window_chunks = 0;                         ///< Over all lanes; a multiple of the lane count.
   bool has_weights = false;                                ///< Whether a weighted round is possible.
   std::array<float, kMaxMembers> weights{};                ///< By member.
+  /// The island's clique folds on a tree: not here.
+  bool on_tree = false;
+  /// A round's longest life after its first contribution; 0: as the fold point's configuration says.
+  std::uint64_t deadline_ns = 0;
 
-  bool rests() const { return members < 2; }
+  bool rests() const { return members == 0 || on_tree; }
 };
 
 struct FoldPointConfig {
@@ -41,6 +46,7 @@ struct FoldPointConfig {
   std::uint64_t deadline_ns = kNever;  ///< A round's longest life after its first contribution.
   fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline;
   NonFinitePolicy non_finite = NonFinitePolicy::kPropagate;
+  bool narrow_partials = false;  ///< Partials have the update's format; otherwise fp32.
 };
 
 /// A round that is open: its window, its entry, and the last grant that was sent for it.
@@ -48,6 +54,7 @@ struct OpenRound {
   RoundWindow window;
   const MemberEntry* entry = nullptr;
   std::uint32_t granted_sent = 0;  ///< In lane indexes; 0 before the first grant.
+  bool is_told = false;            ///< All is folded, and the round stays open until others are done with it.
 };
 
 /// The open rounds, older first; a copy, so that rounds may be closed while it is walked. A pointer is good
@@ -95,7 +102,7 @@ class FoldPoint {
 
   /// Folds a completed chunk into `out`, which has room for the geometry's max_payload_bytes, and releases
   /// its slot.
-  FoldedChunk fold(OpenRound& round, std::uint32_t index, std::byte* out);
+  FoldedChunk fold(OpenRound& round, std::uint32_t index, std::byte* out, const FoldPart& part = {});
   /// What the last folded chunk found at each member; see ChunkFold::found().
   std::span<const fold::NonFinite> non_finite() const { return chunk_fold_.found(); }
 
@@ -108,14 +115,19 @@ class FoldPoint {
   /// for the caller to close as superseded. A later end than a known one changes nothing.
   OpenRounds stop_before(std::uint32_t round);
 
-  /// The island takes no part in the rounds first .. last: those of them that are not open yet are never
-  /// opened. False, and nothing changes, when kMaxSkips such ranges are still to come.
+  /// The island takes no part in the rounds first .. last, or in those of them that use one schedule entry:
+  /// those that are not open yet are never opened. False, and nothing changes, when kMaxSkips such ranges are
+  /// still to come.
   static constexpr std::size_t kMaxSkips = 8;
-  bool skip(std::uint32_t first, std::uint32_t last);
+  static constexpr std::uint32_t kAnyEntry = 0xffffffff;
+  bool skip(std::uint32_t first, std::uint32_t last, std::uint32_t entry = kAnyEntry);
 
   /// Ends an open round, drops its references and counts the outcome; false when it is not open. The next
   /// round opens with the next advance().
   bool close(std::uint32_t round, wire::RoundOutcome outcome);
+
+  /// A grant is renewed when this part of the window has come free since the last one.
+  static constexpr std::uint32_t kGrantParts = 8;
 
   /// True when the source of a round should hear how far it may send: at first, whenever an eighth of the
   /// window has come free, and for the last chunks of the lane.
@@ -144,6 +156,7 @@ class FoldPoint {
   FoldPoint(const FoldPointConfig& config, std::size_t max_members, std::size_t max_slots);
   bool skip_rests();
   bool skip_given_up();
+  std::uint32_t entry_index(std::uint64_t round) const;
   OpenRound& free_place();
 
   FoldPointConfig config_;
@@ -156,6 +169,7 @@ class FoldPoint {
   struct Range {
     std::uint32_t first = 0;
     std::uint32_t last = 0;
+    std::uint32_t entry = kAnyEntry;
   };
   std::array<Range, kMaxSkips> skips_{};  ///< Given up by the island and still to come, in no order.
   std::size_t skip_count_ = 0;

@@ -76,8 +76,9 @@ Admission RoundWindow::admit(std::size_t member, std::uint32_t index, const Fact
   std::uint64_t total = 0;
   if (const DropReason reason = check_facts(facts, total); reason != DropReason::kNone)
     return refused(reason);
+  const wire::Format format = input.format != wire::Format::kNone ? input.format : facts.format;
   if (index >= total ||
-      payload_bytes != fold::payload_bytes(facts.format, elements_of(index, facts.update_elements))) {
+      payload_bytes != fold::payload_bytes(format, elements_of(index, facts.update_elements))) {
     return refused(DropReason::kMismatch);
   }
 

@@ -40,6 +40,7 @@ struct LaneGeometry {
 struct Input {
   const std::byte* data = nullptr;
   BufferRef keep;
+  wire::Format format = wire::Format::kNone;  ///< Of the bytes, if they are a partial; kNone: the update's.
 };
 
 enum class Admitted : std::uint8_t {

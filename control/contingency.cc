@@ -49,6 +49,15 @@ Survivors survivors_of(const Network& network, const Fault& fault) {
   return policy.survivors();
 }
 
+/// Whether trees that the schedule gives a clique use no link that is lost.
+bool all_in_service(const Network& network, const schedule::CliqueTrees& trees) {
+  return std::all_of(trees.begin(), trees.end(), [&](const schedule::SourceTree& tree) {
+    return std::all_of(tree.begin(), tree.end(), [&](const schedule::SiteLink& link) {
+      return schedule::find_link(network, link).has_value();
+    });
+  });
+}
+
 }  // namespace
 
 Result<schedule::EpochPlan> plan_without(const Network& network, const Nominal& nominal,
@@ -59,6 +68,9 @@ Result<schedule::EpochPlan> plan_without(const Network& network, const Nominal& 
   });
   auto schedule = without(nominal.schedule, survivors.lost_islands);
   if (!schedule) return std::move(schedule).error();
+  for (schedule::Round& round : schedule->rounds)
+    for (schedule::CliqueTrees& trees : round.trees)
+      if (!all_in_service(remaining, trees)) trees.clear();
   schedule::CompileOptions options = nominal.options;
   options.epoch = epoch;
   options.lost_links.assign(survivors.lost_links.begin(), survivors.lost_links.end());

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "control/tree_tables.h"
 #include "multicast/forwarding.h"
 #include "protocol/port.h"
 
@@ -64,6 +65,7 @@ dataplane::LocalIsland local_island(const EpochPlan& plan, Rank rank, std::uint8
       std::copy(in.clique->members.begin(), in.clique->members.end(), member.ranks.begin());
       const auto& receive = in.clique->receive_trees[in.member];
       std::copy(receive.begin(), receive.end(), member.receive_trees.begin());
+      member.on_tree = in.clique->on_tree();
       member.window_chunks = in.clique->window_chunks;
       member.has_weights = !in.clique->weights.empty();
       std::copy(in.clique->weights.begin(), in.clique->weights.end(), member.weights.begin());
@@ -79,7 +81,8 @@ dataplane::LocalIsland local_island(const EpochPlan& plan, Rank rank, std::uint8
 /// This site's part in one tree. Without edge aggregation the islands that receive are links like others.
 Result<multicast::Branch> branch_of(const EpochPlan& plan, const schedule::PlannedTree& tree,
                                     const schedule::TreeHop& hop, const EdgePlace& place,
-                                    const std::vector<dataplane::LocalIsland>& islands) {
+                                    const std::vector<dataplane::LocalIsland>& islands,
+                                    const TreeTables& on_trees) {
   const auto no_link = [&](const char* what, std::uint16_t id) {
     return invalid_input(fmt::format("tree {}: the edge has no link to {} {}", tree.id, what, id));
   };
@@ -87,9 +90,11 @@ Result<multicast::Branch> branch_of(const EpochPlan& plan, const schedule::Plann
   branch.rank = tree.source;
   branch.entry = tree.entry;
   const bool is_root = hop.parent == hop.site;
-  const auto parent = find_link(place, is_root, is_root ? tree.source : hop.parent);
-  if (!parent) return no_link(is_root ? "island" : "site", is_root ? tree.source : hop.parent);
-  branch.parent_link = *parent;
+  if (!is_root || tree.source != schedule::kNoRank) {
+    const auto parent = find_link(place, is_root, is_root ? tree.source : hop.parent);
+    if (!parent) return no_link(is_root ? "island" : "site", is_root ? tree.source : hop.parent);
+    branch.parent_link = *parent;
+  }
   for (const SiteId child : hop.children) {
     const auto link = find_link(place, false, child);
     if (!link) return no_link("site", child);
@@ -106,6 +111,7 @@ Result<multicast::Branch> branch_of(const EpochPlan& plan, const schedule::Plann
                                     [rank](const auto& island) { return island.rank == rank; });
     branch.deliver |= std::uint64_t{1} << (local - islands.begin());
   }
+  if (tree.use != schedule::TreeUse::kDirect) on_trees.complete(tree, hop, branch);
   return branch;
 }
 
@@ -135,8 +141,16 @@ double access_load_bps(const EpochPlan& plan, Rank rank) {
 std::uint64_t slot_buffers(const EpochPlan& plan, Rank rank) {
   std::uint64_t most = 0;
   for (const schedule::PlannedEntry& entry : plan.entries)
-    if (const Membership in = membership(entry, rank); in.clique != nullptr)
+    if (const Membership in = membership(entry, rank); in.clique != nullptr && !in.clique->on_tree())
       most = std::max<std::uint64_t>(most, in.clique->members.size() * in.clique->window_chunks);
+  return most * aggregation::kMaxOpenRounds * 2;
+}
+
+/// The same for a fold point of a site.
+std::uint64_t slot_buffers(const dataplane::SitePoint& point) {
+  std::uint64_t most = 0;
+  for (const aggregation::MemberEntry& entry : point.inputs)
+    most = std::max(most, std::uint64_t{entry.members} * entry.window_chunks);
   return most * aggregation::kMaxOpenRounds * 2;
 }
 
@@ -168,15 +182,22 @@ Result<std::shared_ptr<const dataplane::EpochTable>> make_epoch_table(const Epoc
                                        plan.site_names[place.site], island.rank));
     table->islands.push_back(local_island(plan, island.rank, *link));
   }
+  TreeTables on_trees(plan, place.site, table->islands.size());
+  if (table->islands.size() + on_trees.points() > multicast::kMaxLocalPoints)
+    return invalid_input(fmt::format("the edge of {} would have {} fold points; at most {}",
+                                     plan.site_names[place.site], table->islands.size() + on_trees.points(),
+                                     multicast::kMaxLocalPoints));
+  table->narrow_partials = plan.partial_format == schedule::PartialFormat::kUpdate;
   std::vector<multicast::BranchSpec> specs;
   for (const schedule::PlannedTree& tree : plan.trees)
     for (const schedule::TreeHop& hop : tree.hops) {
       if (hop.site != place.site) continue;
-      auto branch = branch_of(plan, tree, hop, place, table->islands);
+      auto branch = branch_of(plan, tree, hop, place, table->islands, on_trees);
       if (!branch) return std::move(branch).error();
       specs.push_back({tree.id, std::move(branch).value()});
     }
-  auto forwarding = multicast::ForwardingTable::build(specs, place.links.size(), table->islands.size());
+  table->sites = on_trees.take_points();
+  auto forwarding = multicast::ForwardingTable::build(specs, place.links.size(), table->points());
   if (!forwarding) return std::move(forwarding).error();
   table->forwarding = std::move(forwarding).value();
   return std::shared_ptr<const dataplane::EpochTable>(std::move(table));
@@ -186,6 +207,8 @@ EdgeNeeds edge_needs(const EpochPlan& plan, const EdgePlace& place) {
   EdgeNeeds needs;
   needs.buffer_bytes = buffer_bytes(plan);
   needs.receive_buffers = kReceiveBuffers;
+  for (const dataplane::SitePoint& point : TreeTables(plan, place.site, 0).take_points())
+    needs.slot_buffers += slot_buffers(point);
   for (const Neighbour& neighbour : place.links) {
     double load_bps = 0;
     double rtt_s = 0;

@@ -4,6 +4,8 @@
 #include <map>
 #include <vector>
 
+#include "control/tree_tables.h"
+
 namespace tombolo::control {
 namespace {
 
@@ -48,7 +50,7 @@ class Cut {
     for (std::size_t i = tree.hops.size(); i-- > 0;) {
       const TreeHop& hop = tree.hops[i];
       const auto receives = [&](Rank rank) { return edge_aggregation || !lost(rank); };
-      leads[i] = std::any_of(hop.deliver.begin(), hop.deliver.end(), receives);
+      leads[i] = std::any_of(hop.deliver.begin(), hop.deliver.end(), receives) || folds_at_end(tree, hop);
       for (const SiteId child : hop.children)
         leads[i] = leads[i] || (!lost(hop.site, child) && leads[index.at(child)]);
     }
@@ -56,6 +58,12 @@ class Cut {
   }
 
  private:
+  /// Contributions and partials on a tree are for the site at the end of their path.
+  static bool folds_at_end(const PlannedTree& tree, const TreeHop& hop) {
+    return (tree.use == schedule::TreeUse::kContributions || tree.use == schedule::TreeUse::kPartials) &&
+           hop.children.empty();
+  }
+
   const EpochPlan& newer_;
 };
 
@@ -78,6 +86,7 @@ std::uint64_t lost_members(const EpochPlan& older, const Cut& cut, std::size_t e
   for (const schedule::PlannedClique& clique : older.entries[entry].cliques) {
     const auto found = std::find(clique.members.begin(), clique.members.end(), rank);
     if (found == clique.members.end()) continue;
+    if (clique.on_tree()) return 0;  // Sites fold for it.
     const auto own = static_cast<std::size_t>(found - clique.members.begin());
     std::uint64_t members = unheard(older, cut, clique, own, older.islands[rank].site);
     if (members != 0) return members;
@@ -88,6 +97,34 @@ std::uint64_t lost_members(const EpochPlan& older, const Cut& cut, std::size_t e
     return members;
   }
   return 0;
+}
+
+/// Members of a clique on a tree that do not come any more to one of the sites that fold it.
+std::uint64_t unheard_at(const EpochPlan& older, const Cut& cut, const schedule::PlannedClique& clique,
+                         std::size_t fold) {
+  const auto below = members_below(clique);
+  std::uint64_t members = 0;
+  const auto& inputs = clique.folds[fold].inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!cut.arrives(older.trees[inputs[i]], clique.folds[fold].site)) members |= below[fold][i];
+    for (std::size_t from = fold + 1; from < clique.folds.size(); ++from)
+      if (clique.folds[from].tree == inputs[i]) members |= unheard_at(older, cut, clique, from);
+  }
+  return members;
+}
+
+/// The same for each schedule entry at a fold point of the site.
+std::vector<std::uint64_t> unheard_by(const EpochPlan& older, const Cut& cut, SiteId site,
+                                      Rank lowest_member) {
+  std::vector<std::uint64_t> entries;
+  for (const schedule::PlannedEntry& entry : older.entries) {
+    entries.push_back(0);
+    for (const schedule::PlannedClique& clique : entry.cliques)
+      for (std::size_t fold = 0; fold < clique.folds.size(); ++fold)
+        if (clique.members.front() == lowest_member && clique.folds[fold].site == site)
+          entries.back() = unheard_at(older, cut, clique, fold);
+  }
+  return entries;
 }
 
 std::uint64_t lost_links(const EpochPlan& older, const PlannedTree& tree, const Cut& cut,
@@ -126,6 +163,10 @@ dataplane::Losses make_losses(const EpochPlan& older, const EpochPlan& newer, co
     auto& entries = losses.members.emplace_back();
     for (std::size_t entry = 0; entry < older.entries.size(); ++entry)
       any |= entries.emplace_back(lost_members(older, cut, entry, island.rank));
+  }
+  for (const dataplane::SitePoint& point : TreeTables(older, place.site, 0).take_points()) {
+    losses.members.push_back(unheard_by(older, cut, place.site, point.lowest_member));
+    for (const std::uint64_t members : losses.members.back()) any |= members;
   }
   for (const PlannedTree& tree : older.trees)
     any |= losses.links.emplace_back(lost_links(older, tree, cut, place));

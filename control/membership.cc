@@ -10,6 +10,7 @@ namespace tombolo::control {
 namespace {
 
 using schedule::Clique;
+using schedule::CliqueTrees;
 using schedule::Rank;
 using schedule::Round;
 using schedule::Schedule;
@@ -67,13 +68,19 @@ Result<Schedule> without(const Schedule& nominal, const std::set<Rank>& lost) {
   Schedule remaining{.name = nominal.name, .rounds = {}, .form = nominal.form};
   for (const Round& round : nominal.rounds) {
     Round kept{.cliques = {}, .modes = {}, .rest_s = round.rest_s};
+    bool any_tree = false;
     for (std::size_t i = 0; i < round.cliques.size(); ++i) {
       Clique clique = round.cliques[i];
       std::erase_if(clique, [&lost](Rank member) { return lost.contains(member); });
       if (clique.size() < 2) continue;
       kept.cliques.push_back(std::move(clique));
       if (!round.modes.empty()) kept.modes.push_back(round.modes[i]);
+      // Trees to islands that are gone would serve nobody: who is left sends the shortest way.
+      const bool whole = kept.cliques.back().size() == round.cliques[i].size();
+      kept.trees.push_back(whole && !round.trees.empty() ? round.trees[i] : CliqueTrees{});
+      any_tree = any_tree || !kept.trees.back().empty();
     }
+    if (!any_tree) kept.trees.clear();
     if (!kept.cliques.empty() || kept.rest_s > 0) remaining.rounds.push_back(std::move(kept));
   }
   if (std::all_of(remaining.rounds.begin(), remaining.rounds.end(),

@@ -134,7 +134,9 @@ void Endpoint::bind_operations(Nanoseconds now_ns) {
         const std::uint16_t tree = operation->entry->send_tree[i];
         if (const auto* end = view->grants(lane).end_of(tree, operation->request.round); end != nullptr)
           release(*operation, tree, lane, *end, now_ns);
+        if (operation->outcome.finished()) break;
       }
+    if (operation->outcome.finished()) continue;
     if (view->edge_aggregation() && operation->all_released())
       fail(*operation, ErrorCode::kDeadline, "it was over before this island began it", now_ns);
   }
@@ -238,7 +240,13 @@ void Endpoint::release(Operation& operation, std::uint16_t tree, std::uint16_t l
   const auto last = first + operation.entry->send_tree_count;
   const auto position = static_cast<std::size_t>(std::find(first, last, tree) - first);
   if (position == operation.entry->send_tree_count) return;
+  if (operation.outcome.finished()) return;  // Another lane told it.
   if (end.outcome != wire::RoundOutcome::kComplete) {
+    // On a tree there is one end for all, and this is how it is told.
+    if (operation.view->on_tree(*operation.entry) && !operation.outcome.ready()) {
+      operation.mark_released(position, lane);
+      return fail_by_edge(operation, end, now_ns);
+    }
     if (wire::names_missing(end.outcome)) operation.missing |= end.missing;
     operation.outcome.failed_elsewhere = true;
   }

@@ -186,8 +186,11 @@ DropReason Endpoint::on_round_end(const wire::Header& header, Nanoseconds now_ns
 
 /// The edge's fold point gave the round up.
 void Endpoint::fail_by_edge(Operation& operation, const link::GrantTable::End& end, Nanoseconds now_ns) {
-  if (wire::names_missing(end.outcome)) operation.missing |= end.missing;
-  if (end.outcome == wire::RoundOutcome::kSuperseded) {
+  const bool gave_up = end.outcome == wire::RoundOutcome::kAbandoned;  // Said of others on a tree only.
+  if (gave_up || wire::names_missing(end.outcome)) operation.missing |= end.missing;
+  if (gave_up) {
+    fail(operation, ErrorCode::kFailed, "a member gave the round up", now_ns);
+  } else if (end.outcome == wire::RoundOutcome::kSuperseded) {
     fail(operation, ErrorCode::kFailed, "a new epoch took the round over", now_ns);
   } else if (end.outcome == wire::RoundOutcome::kLost) {
     fail(operation, ErrorCode::kFailed, "a member is out of reach", now_ns);

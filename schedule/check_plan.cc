@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "schedule/check_folds.h"
 #include "schedule/compile.h"
 #include "schedule/schedule.h"
+#include "schedule/tree_plan.h"
 
 namespace tombolo::schedule {
 namespace {
@@ -56,7 +58,9 @@ class PlanChecker {
   void check_losses();
   void check_entries();
   void check_clique(std::size_t entry, const PlannedClique& clique, std::set<Rank>& used);
+  void check_tree_clique(std::size_t entry, const PlannedClique& clique);
   void check_tree(std::size_t index);
+  void check_direct_tree(const PlannedTree& tree);
   void check_hops(const PlannedTree& tree);
   void check_deliver(const PlannedTree& tree, const TreeHop& hop);
   void check_deliveries();
@@ -72,7 +76,8 @@ class PlanChecker {
   const EpochPlan& plan_;
   std::string wrong_;
   std::map<Edge, std::size_t> link_by_ends_;
-  std::vector<std::set<Rank>> receivers_;  ///< By tree: everybody it delivers to.
+  std::vector<const PlannedClique*> owners_;  ///< By tree: the clique in the mode tree that it is for.
+  std::vector<std::set<Rank>> receivers_;     ///< By tree: everybody it delivers to.
 };
 
 void PlanChecker::check_numbers() {
@@ -88,6 +93,7 @@ void PlanChecker::check_numbers() {
          kChunkElementStep);
   expect(plan_.lane_count != 0, "there are no lanes");
   expect(plan_.deadline_ns != 0, "the deadline is 0");
+  expect(plan_.partial_format <= PartialFormat::kUpdate, "there is no such format of partials");
   expect(!plan_.entries.empty(), "there are no entries");
   expect(plan_.trees.size() <= kMaxTrees, "{} trees, more than {}", plan_.trees.size(), kMaxTrees);
 }
@@ -136,6 +142,7 @@ void PlanChecker::check_losses() {
 }
 
 void PlanChecker::check_entries() {
+  owners_.assign(plan_.trees.size(), nullptr);
   for (std::size_t entry = 0; ok() && entry < plan_.entries.size(); ++entry) {
     std::set<Rank> used;
     for (const PlannedClique& clique : plan_.entries[entry].cliques) {
@@ -171,34 +178,61 @@ void PlanChecker::check_clique(std::size_t entry, const PlannedClique& clique, s
            clique.members[i]);
     expect(clique.receive_trees[i].size() == k, "entry {}: rank {} does not list all sources", entry,
            clique.members[i]);
+    const TreeUse use = clique.on_tree() ? TreeUse::kContributions : TreeUse::kDirect;
     for (const std::uint16_t tree : clique.send_trees[i])
       expect(tree < plan_.trees.size() && plan_.trees[tree].source == clique.members[i] &&
-                 plan_.trees[tree].entry == entry,
+                 plan_.trees[tree].entry == entry && plan_.trees[tree].use == use,
              "entry {}: tree {} is not one of rank {}", entry, tree, clique.members[i]);
   }
+  if (ok() && clique.on_tree()) check_tree_clique(entry, clique);
+}
+
+void PlanChecker::check_tree_clique(std::size_t entry, const PlannedClique& clique) {
+  expect(plan_.multicast && plan_.edge_aggregation,
+         "entry {}: the mode tree without multicast or aggregation", entry);
+  for (const auto& receives : clique.receive_trees)
+    expect(std::all_of(receives.begin(), receives.end(), [](auto tree) { return tree == kNoTreeId; }),
+           "entry {}: in the mode tree nobody receives from members", entry);
+  const std::string fault = fault_in_fold_numbers(plan_, static_cast<std::uint32_t>(entry), clique);
+  if (!expect(fault.empty(), "entry {}: {}", entry, fault)) return;
+  for_each_tree(clique, [&](std::uint16_t tree) { owners_[tree] = &clique; });
 }
 
 void PlanChecker::check_tree(std::size_t index) {
   const PlannedTree& tree = plan_.trees[index];
   expect(tree.id == index, "tree {} has id {}", index, tree.id);
   expect(tree.entry < plan_.entries.size(), "tree {}: there is no entry {}", index, tree.entry);
-  expect(tree.source < plan_.islands.size(), "tree {}: there is no rank {}", index, tree.source);
+  expect(tree.use <= TreeUse::kResults, "tree {}: nothing is known to use it so", index);
   if (!ok()) return;
+  if (tree.use == TreeUse::kDirect)
+    check_direct_tree(tree);
+  else
+    expect(owners_[index] != nullptr, "tree {}: nobody sends on it", index);
+  const bool folded = tree.use == TreeUse::kPartials || tree.use == TreeUse::kResults;
+  expect(folded ? tree.source == kNoRank : tree.source < plan_.islands.size(),
+         "tree {}: rank {} is not its source", index, tree.source);
+  if (!ok()) return;
+  receivers_.emplace_back();
+  check_hops(tree);
+}
+
+void PlanChecker::check_direct_tree(const PlannedTree& tree) {
+  if (!expect(tree.source < plan_.islands.size(), "tree {}: there is no rank {}", tree.id, tree.source))
+    return;
   const PlannedClique* const clique = clique_of(tree.entry, tree.source);
-  if (!expect(clique != nullptr, "tree {}: rank {} rests in entry {}", index, tree.source, tree.entry))
+  if (!expect(clique != nullptr, "tree {}: rank {} rests in entry {}", tree.id, tree.source, tree.entry))
     return;
   const auto member = std::lower_bound(clique->members.begin(), clique->members.end(), tree.source);
   const auto& sends = clique->send_trees[static_cast<std::size_t>(member - clique->members.begin())];
-  expect(std::binary_search(sends.begin(), sends.end(), tree.id), "tree {}: nobody sends on it", index);
-  receivers_.emplace_back();
-  check_hops(tree);
+  expect(std::binary_search(sends.begin(), sends.end(), tree.id), "tree {}: nobody sends on it", tree.id);
 }
 
 void PlanChecker::check_hops(const PlannedTree& tree) {
   if (!expect(!tree.hops.empty(), "tree {} has no hops", tree.id)) return;
   const TreeHop& root = tree.hops.front();
-  expect(root.site == plan_.islands[tree.source].site && root.parent == root.site,
-         "tree {} does not start at its source", tree.id);
+  // Where one starts that a site folds for is compared with that site later.
+  const SiteId start = tree.source == kNoRank ? root.site : plan_.islands[tree.source].site;
+  expect(root.site == start && root.parent == root.site, "tree {} does not start at its source", tree.id);
   std::map<SiteId, std::vector<SiteId>> children;
   for (const TreeHop& hop : tree.hops) {
     if (!ok()) return;
@@ -219,15 +253,17 @@ void PlanChecker::check_hops(const PlannedTree& tree) {
     auto& expected = children[hop.site];
     std::sort(expected.begin(), expected.end());
     expect(hop.children == expected, "tree {}: children of site {} are not its next hops", tree.id, hop.site);
-    expect(!expected.empty() || !hop.deliver.empty(), "tree {}: the branch to site {} serves nobody", tree.id,
-           hop.site);
+    const bool is_folded = tree.use == TreeUse::kContributions || tree.use == TreeUse::kPartials;
+    expect(is_folded || !expected.empty() || !hop.deliver.empty(),
+           "tree {}: the branch to site {} serves nobody", tree.id, hop.site);
   }
 }
 
 void PlanChecker::check_deliver(const PlannedTree& tree, const TreeHop& hop) {
   expect(strictly_ascending(hop.deliver), "tree {}: deliveries at site {} are not ascending", tree.id,
          hop.site);
-  const PlannedClique& clique = *clique_of(tree.entry, tree.source);
+  const PlannedClique& clique =
+      tree.use == TreeUse::kDirect ? *clique_of(tree.entry, tree.source) : *owners_[tree.id];
   for (const Rank rank : hop.deliver) {
     expect(std::binary_search(clique.members.begin(), clique.members.end(), rank),
            "tree {}: delivers to rank {}, which is not in the clique", tree.id, rank);
@@ -241,7 +277,12 @@ void PlanChecker::check_deliver(const PlannedTree& tree, const TreeHop& hop) {
 void PlanChecker::check_deliveries() {
   for (const PlannedEntry& entry : plan_.entries)
     for (const PlannedClique& clique : entry.cliques)
-      if (ok()) check_clique_deliveries(clique);
+      if (ok() && clique.on_tree()) {
+        const std::string fault = fault_in_folds(plan_, clique);
+        expect(fault.empty(), "{}", fault);
+      } else if (ok()) {
+        check_clique_deliveries(clique);
+      }
 }
 
 void PlanChecker::check_clique_deliveries(const PlannedClique& clique) {
@@ -272,11 +313,11 @@ void PlanChecker::check_loads() {
   for (const PlannedEntry& entry : plan_.entries) {
     std::vector<std::uint64_t> load_bps(plan_.links.size(), 0);
     for (const PlannedClique& clique : entry.cliques)
-      for (const auto& trees : clique.send_trees)
-        for (const std::uint16_t tree : trees)
-          for (const TreeHop& hop : plan_.trees[tree].hops)
-            if (hop.site != hop.parent)
-              load_bps[link_by_ends_[Edge{hop.parent, hop.site}]] += clique.stream_rate_bps;
+      for_each_tree(clique, [&](std::uint16_t tree) {
+        for (const TreeHop& hop : plan_.trees[tree].hops)
+          if (hop.site != hop.parent)
+            load_bps[link_by_ends_[Edge{hop.parent, hop.site}]] += clique.stream_rate_bps;
+      });
     for (std::size_t i = 0; i < most_bps.size(); ++i) {
       most_bps[i] = std::max(most_bps[i], load_bps[i]);
       sum_bps[i] += load_bps[i];

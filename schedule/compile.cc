@@ -6,11 +6,14 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <span>
 #include <utility>
 
 #include "base/units.h"
 #include "schedule/round_model.h"
 #include "schedule/routes.h"
+#include "schedule/tree_plan.h"
 
 namespace tombolo::schedule {
 namespace {
@@ -26,7 +29,10 @@ Status check_options(const CompileOptions& options) {
   if (options.epoch == 0) return invalid_input("epoch: must not be 0");
   if (options.format == NumberFormat::kNone) return invalid_input("format: must not be none");
   if (options.result_format == NumberFormat::kNone) return invalid_input("result_format: must not be none");
-  const std::array formats{options.format, options.result_format};
+  // Where cliques may fold on trees, partials must fit as well.
+  const NumberFormat partials =
+      options.tree_aggregation ? partials_of(options.format, options.partial_format) : options.format;
+  const std::array formats{options.format, options.result_format, partials};
   const std::uint32_t most = chunk_elements_for(formats, kLargestPayloadBytes);
   if (options.chunk_elements == 0 || options.chunk_elements % kChunkElementStep != 0 ||
       options.chunk_elements > most)
@@ -36,6 +42,11 @@ Status check_options(const CompileOptions& options) {
   if (options.lane_count == 0) return invalid_input("lane_count: must not be 0");
   if (options.deadline_ns == 0) return invalid_input("deadline_ns: must not be 0");
   if (options.update_bytes == 0) return invalid_input("update_bytes: must not be 0");
+  if (options.tree_aggregation && !options.edge_aggregation)
+    return invalid_input("tree_aggregation: needs edge_aggregation");
+  if (options.tree_aggregation && options.non_finite == NonFinitePolicy::kReject)
+    return Error{ErrorCode::kNotSupported,
+                 "non_finite: reject: partials do not say whose updates they lack; not with trees"};
   return ok_status();
 }
 
@@ -45,7 +56,10 @@ std::uint64_t rounded_up(std::uint64_t value, std::uint64_t step) { return (valu
 class Compiler {
  public:
   Compiler(const Network& network, const CompileOptions& options)
-      : network_(network), options_(options), routes_(network) {}
+      : network_(network), options_(options), routes_(network) {
+    for (std::size_t i = 0; i < network.links.size(); ++i)
+      link_by_ends_.emplace(SiteLink{network.links[i].from, network.links[i].to}, i);
+  }
 
   Result<EpochPlan> run(const Schedule& schedule);
 
@@ -55,14 +69,18 @@ class Compiler {
   double wire_bytes() const {
     return update_wire_bytes(options_.update_bytes, options_.chunk_elements, options_.format);
   }
-  PlannedClique plan_clique(const Clique& members, std::uint64_t latency_ns, double sending_s);
-  void add_trees(PlannedClique& clique);
-  std::uint16_t add_tree(Rank source, const std::vector<Rank>& receivers);
+  PlannedClique plan_clique(const Clique& members, CliqueMode mode, const CliqueTrees& given,
+                            std::uint64_t latency_ns, double sending_s);
+  void add_trees(PlannedClique& clique, const CliqueTrees& given);
+  std::uint16_t add_tree(Rank source, const std::vector<Rank>& receivers, const SourceTree& given);
+  std::vector<TreeHop> hops(SiteId source, std::span<const SiteId> sites, const SourceTree& given) const;
   void add_loads(const PlannedClique& clique, std::vector<std::uint64_t>& load_bps) const;
+  std::uint64_t largest_rtt_ns(const PlannedClique& clique) const;
   std::uint32_t window_chunks(const PlannedClique& clique) const;
   std::size_t trees_of(const Schedule& schedule) const;
 
   SiteId site(Rank rank) const { return network_.islands[rank].site; }
+  std::size_t link_into(const TreeHop& hop) const { return link_by_ends_.at(SiteLink{hop.parent, hop.site}); }
   double chunk_wire_bits() const {
     return static_cast<double>(
         (encoded_bytes(options_.format, options_.chunk_elements) + kPacketOverheadBytes) * kBitsPerByte);
@@ -76,6 +94,7 @@ class Compiler {
   const CompileOptions& options_;
   Routes routes_;
   std::vector<float> weights_;  ///< By rank; empty: none.
+  std::map<SiteLink, std::size_t> link_by_ends_;
   EpochPlan plan_;
 };
 
@@ -88,10 +107,15 @@ Status check_runnable(const Network& network, const Schedule& schedule, const Co
   for (std::size_t r = 0; r < schedule.rounds.size(); ++r) {
     const Round& round = schedule.rounds[r];
     if (round.rest_s > 0) return cannot(fmt::format("round {}: edges cannot run a rest round yet", r));
-    for (const auto& mode : round.modes)
-      if (mode && mode->mode != Mode::kDirect)
+    for (const auto& mode : round.modes) {
+      if (mode && mode->mode == Mode::kSharded)
         return cannot(fmt::format("round {}: edges cannot run the mode {} yet", r, mode_name(mode->mode)));
+      if (mode && mode->mode == Mode::kTree && !options.tree_aggregation)
+        return invalid_input(fmt::format("round {}: the mode tree needs aggregation tree", r));
+    }
   }
+  if (options.tree_aggregation && !options.multicast)
+    return cannot("aggregation tree without multicast: its results come down by multicast");
   if (options.multicast && (denies(network.site_replicates) ||
                             std::any_of(network.links.begin(), network.links.end(),
                                         [](const DirectedLink& link) { return !link.multicast; })))
@@ -160,6 +184,7 @@ void Compiler::start_plan() {
   plan_.epoch = options_.epoch;
   plan_.multicast = options_.multicast;
   plan_.edge_aggregation = options_.edge_aggregation;
+  plan_.partial_format = options_.partial_format;
   plan_.chunk_elements = options_.chunk_elements;
   plan_.lane_count = options_.lane_count;
   plan_.deadline_ns = options_.deadline_ns;
@@ -179,13 +204,15 @@ std::size_t Compiler::trees_of(const Schedule& schedule) const {
   for (const Round& round : schedule.rounds)
     for (const Clique& clique : round.cliques)
       trees += clique.size() * (options_.multicast ? 1 : clique.size() - 1);
-  return trees;
+  // Sites that fold join at least two ways each, so they are fewer than the members, but for a root that only
+  // passes on.
+  return options_.tree_aggregation ? 2 * trees : trees;
 }
 
 Status Compiler::add_entry(const Round& round) {
-  const Capabilities capabilities{
-      .multicast = options_.multicast,
-      .aggregation = options_.edge_aggregation ? Aggregation::kEdge : Aggregation::kNone};
+  Aggregation aggregation = options_.edge_aggregation ? Aggregation::kEdge : Aggregation::kNone;
+  if (options_.tree_aggregation) aggregation = Aggregation::kTree;
+  const Capabilities capabilities{.multicast = options_.multicast, .aggregation = aggregation};
   const RoundModel model(network_, routes_, capabilities);
   const auto time = model.time(round, wire_bytes());
   if (!time) return time.error();
@@ -195,7 +222,9 @@ Status Compiler::add_entry(const Round& round) {
     const double sending_s = options_.sending_s.empty()
                                  ? time->seconds - static_cast<double>(time->latency_ns[i]) * kSecondsPerNs
                                  : options_.sending_s[plan_.entries.size()][i];
-    PlannedClique clique = plan_clique(round.cliques[i], time->latency_ns[i], sending_s);
+    const CliqueTrees given = round.trees.empty() ? CliqueTrees{} : round.trees[i];
+    PlannedClique clique =
+        plan_clique(round.cliques[i], time->modes[i], given, time->latency_ns[i], sending_s);
     if (clique.stream_rate_bps == 0) return invalid_input("a stream's rate is below 1 bit/s");
     add_loads(clique, load_bps);
     entry.cliques.push_back(std::move(clique));
@@ -213,7 +242,8 @@ Status Compiler::add_entry(const Round& round) {
   return ok_status();
 }
 
-PlannedClique Compiler::plan_clique(const Clique& members, std::uint64_t latency_ns, double sending_s) {
+PlannedClique Compiler::plan_clique(const Clique& members, CliqueMode mode, const CliqueTrees& given,
+                                    std::uint64_t latency_ns, double sending_s) {
   PlannedClique clique;
   clique.members = members;
   if (!weights_.empty())
@@ -221,12 +251,16 @@ PlannedClique Compiler::plan_clique(const Clique& members, std::uint64_t latency
   clique.latency_ns = latency_ns;
   const double wire_bits = wire_bytes() * static_cast<double>(kBitsPerByte);
   clique.stream_rate_bps = static_cast<std::uint64_t>(kStreamShare * wire_bits / sending_s);
-  add_trees(clique);
+  if (mode.mode == Mode::kTree)
+    add_tree_folds(network_, routes_, mode.root, static_cast<std::uint32_t>(plan_.entries.size()), clique,
+                   plan_.trees);
+  else
+    add_trees(clique, given);
   clique.window_chunks = window_chunks(clique);
   return clique;
 }
 
-void Compiler::add_trees(PlannedClique& clique) {
+void Compiler::add_trees(PlannedClique& clique, const CliqueTrees& given) {
   const std::size_t k = clique.members.size();
   clique.send_trees.resize(k);
   clique.receive_trees.assign(k, std::vector<std::uint16_t>(k, kNoTreeId));
@@ -235,7 +269,8 @@ void Compiler::add_trees(PlannedClique& clique) {
     const auto plan_tree = [&](const std::vector<std::size_t>& receivers) {
       std::vector<Rank> ranks;
       for (const std::size_t receiver : receivers) ranks.push_back(clique.members[receiver]);
-      const std::uint16_t tree = add_tree(clique.members[source], ranks);
+      const std::uint16_t tree =
+          add_tree(clique.members[source], ranks, given.empty() ? SourceTree{} : given[source]);
       for (const std::size_t receiver : receivers) clique.receive_trees[receiver][source] = tree;
       clique.send_trees[source].push_back(tree);
     };
@@ -252,14 +287,20 @@ void Compiler::add_trees(PlannedClique& clique) {
   }
 }
 
-std::uint16_t Compiler::add_tree(Rank source, const std::vector<Rank>& receivers) {
+/// Along the tree that was chosen for the source, or, without one, the shortest way.
+std::vector<TreeHop> Compiler::hops(SiteId source, std::span<const SiteId> sites,
+                                    const SourceTree& given) const {
+  return given.empty() ? routes_.tree(source, sites) : source_tree_hops(given, source, sites);
+}
+
+std::uint16_t Compiler::add_tree(Rank source, const std::vector<Rank>& receivers, const SourceTree& given) {
   std::vector<SiteId> sites;
   for (const Rank rank : receivers) sites.push_back(site(rank));
   PlannedTree tree;
   tree.id = static_cast<std::uint16_t>(plan_.trees.size());
   tree.source = source;
   tree.entry = static_cast<std::uint32_t>(plan_.entries.size());
-  tree.hops = routes_.tree(site(source), sites);
+  tree.hops = hops(site(source), sites, given);
   for (TreeHop& hop : tree.hops) {
     for (const Rank rank : receivers)
       if (site(rank) == hop.site) hop.deliver.push_back(rank);
@@ -270,25 +311,26 @@ std::uint16_t Compiler::add_tree(Rank source, const std::vector<Rank>& receivers
 }
 
 void Compiler::add_loads(const PlannedClique& clique, std::vector<std::uint64_t>& load_bps) const {
-  for (const auto& trees : clique.send_trees)
-    for (const std::uint16_t id : trees) {
-      const std::vector<TreeHop>& hops = plan_.trees[id].hops;
-      for (std::size_t i = 1; i < hops.size(); ++i)
-        load_bps[routes_.link_into(hops.front().site, hops[i].site)] += clique.stream_rate_bps;
-    }
+  for_each_tree(clique, [&](std::uint16_t id) {
+    for (const TreeHop& hop : plan_.trees[id].hops)
+      if (hop.site != hop.parent) load_bps[link_into(hop)] += clique.stream_rate_bps;
+  });
+}
+
+std::uint64_t Compiler::largest_rtt_ns(const PlannedClique& clique) const {
+  std::uint64_t largest_ns = 0;
+  for_each_tree(clique, [&](std::uint16_t id) {
+    for (const TreeHop& hop : plan_.trees[id].hops)
+      if (hop.site != hop.parent) largest_ns = std::max(largest_ns, network_.links[link_into(hop)].rtt_ns);
+  });
+  return largest_ns;
 }
 
 std::uint32_t Compiler::window_chunks(const PlannedClique& clique) const {
-  std::uint64_t largest_rtt_ns = 0;
-  for (const auto& trees : clique.send_trees)
-    for (const std::uint16_t id : trees) {
-      const std::vector<TreeHop>& hops = plan_.trees[id].hops;
-      for (std::size_t i = 1; i < hops.size(); ++i)
-        largest_rtt_ns = std::max(largest_rtt_ns,
-                                  network_.links[routes_.link_into(hops.front().site, hops[i].site)].rtt_ns);
-    }
+  // On a tree the latency is already that of the way up and of one back.
+  const std::uint64_t loop_ns = clique.on_tree() ? clique.latency_ns : 2 * clique.latency_ns;
   const double covered_s =
-      static_cast<double>(2 * clique.latency_ns + largest_rtt_ns + kWindowSlackNs) * kSecondsPerNs;
+      static_cast<double>(loop_ns + largest_rtt_ns(clique) + kWindowSlackNs) * kSecondsPerNs;
   const double chunks =
       std::ceil(kWindowMargin * static_cast<double>(clique.stream_rate_bps) * covered_s / chunk_wire_bits());
   const double most = static_cast<double>(update_chunks());
@@ -304,17 +346,21 @@ double update_wire_bytes(std::uint64_t update_bytes, std::uint32_t chunk_element
   return static_cast<double>(update_bytes) * (payload + kPacketOverheadBytes) / payload;
 }
 
-Network with_result_ratio(Network network, double ratio) {
-  for (std::uint64_t& ingress_bps : network.ingress_bps)
-    ingress_bps = static_cast<std::uint64_t>(static_cast<double>(ingress_bps) / ratio);
-  return network;
-}
-
-double result_wire_ratio(NumberFormat format, NumberFormat result_format, std::uint32_t chunk_elements) {
-  const auto packet = [chunk_elements](NumberFormat of) {
-    return static_cast<double>(encoded_bytes(of, chunk_elements) + kPacketOverheadBytes);
+Network network_for(Network network, const CompileOptions& options, std::uint32_t overhead_bytes) {
+  const auto packet = [&](NumberFormat of) {
+    return static_cast<double>(encoded_bytes(of, options.chunk_elements) + overhead_bytes);
   };
-  return packet(result_format) / packet(format);
+  const auto divide = [](std::uint64_t& rate_bps, double ratio) {
+    rate_bps = static_cast<std::uint64_t>(static_cast<double>(rate_bps) / ratio);
+  };
+  const double results = packet(options.result_format) / packet(options.format);
+  if (options.edge_aggregation && results != 1)
+    for (std::uint64_t& ingress_bps : network.ingress_bps) divide(ingress_bps, results);
+  const double partials =
+      std::max(results, packet(partials_of(options.format, options.partial_format)) / packet(options.format));
+  if (options.tree_aggregation && partials > 1)
+    for (DirectedLink& link : network.links) divide(link.capacity_bps, partials);
+  return network;
 }
 
 Result<EpochPlan> compile(const Network& network, const Schedule& schedule, const CompileOptions& options) {
@@ -322,11 +368,7 @@ Result<EpochPlan> compile(const Network& network, const Schedule& schedule, cons
        {check_options(options), check_runnable(network, schedule, options),
         check_schedule(schedule, network.islands.size()), check_sending(schedule, options)})
     if (!valid) return Error(valid.error()).within("compile");
-  // What is received is results only where edges fold; an island that folds itself receives updates.
-  const bool counts_results = options.edge_aggregation && options.result_format != options.format;
-  const double ratio = result_wire_ratio(options.format, options.result_format, options.chunk_elements);
-  auto plan = counts_results ? Compiler(with_result_ratio(network, ratio), options).run(schedule)
-                             : Compiler(network, options).run(schedule);
+  auto plan = Compiler(network_for(network, options), options).run(schedule);
   if (!plan) return std::move(plan).error().within("compile");
   return plan;
 }

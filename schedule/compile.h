@@ -32,6 +32,10 @@ struct CompileOptions {
   NumberFormat format = NumberFormat::kFp32;         ///< Of updates.
   NumberFormat result_format = NumberFormat::kFp32;  ///< Of results; another than `format` only as folds can.
   NonFinitePolicy non_finite = NonFinitePolicy::kPropagate;
+  /// Cliques may fold on a tree: those that the schedule says, and of those whose mode it leaves open the
+  /// ones for which the round model finds it quicker. Needs multicast and edge aggregation.
+  bool tree_aggregation = false;
+  PartialFormat partial_format = PartialFormat::kFp32;
   /// By round and clique: for how long it sends, in seconds, with bytes on the wire. Empty: as long as the
   /// round model lets each round last. Given for schedules without barriers, whose timetable knows what else
   /// is on the way.
@@ -45,19 +49,21 @@ struct CompileOptions {
 double update_wire_bytes(std::uint64_t update_bytes, std::uint32_t chunk_elements,
                          NumberFormat format = NumberFormat::kFp32);
 
-/// The network as updates see it whose results are wider or narrower than they are: where edges fold, what an
-/// island receives is results, `ratio` bytes for each byte that it sends, so its ingress counts 1 / ratio.
-Network with_result_ratio(Network network, double ratio);
-/// That ratio on the wire, packets' overhead included.
-double result_wire_ratio(NumberFormat format, NumberFormat result_format, std::uint32_t chunk_elements);
+/// The network as updates see it when results or partials are not in their format. Where edges fold, what an
+/// island receives is results, and its ingress carries as many bytes of updates fewer as those are wider (or
+/// more as they are narrower). Where cliques may fold on trees, the links between sites carry partials and
+/// results: the wider of them counts, if it is wider than an update, for all cliques. With `overhead_bytes` 0
+/// payloads alone are compared.
+Network network_for(Network network, const CompileOptions& options,
+                    std::uint32_t overhead_bytes = kPacketOverheadBytes);
 
 /// Turns a schedule into trees, rates and windows. A source's rate is kStreamShare of what the round model
 /// gives its clique with bytes on the wire (or of what `sending_s` says), so no access or core link is filled
 /// beyond that share.
 /// The same input always gives the same plan. The plan passes check_plan.
 /// Errors: kInvalidInput, naming the option, or the number of trees if there are too many; kNotSupported,
-/// naming what edges cannot run yet: the modes sharded and tree, rest rounds, capabilities that differ by
-/// site.
+/// naming what edges cannot run yet: the mode sharded, trees without multicast, rest rounds, capabilities
+/// that differ by site.
 Result<EpochPlan> compile(const Network& network, const Schedule& schedule, const CompileOptions& options);
 
 }  // namespace tombolo::schedule

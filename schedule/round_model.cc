@@ -48,8 +48,9 @@ RoundModel::RoundModel(const Network& network, const Routes& routes, Capabilitie
     capacities_bps_.push_back(static_cast<double>(link.capacity_bps));
   std::vector<bool> links_can;
   for (const DirectedLink& link : network.links) links_can.push_back(link.multicast);
-  find_multicast_routes(
-      combined(network.links.size(), capabilities_.multicast, capabilities_.link_multicast, links_can));
+  link_multicast_ =
+      combined(network.links.size(), capabilities_.multicast, capabilities_.link_multicast, links_can);
+  find_multicast_routes(link_multicast_);
 }
 
 void RoundModel::find_multicast_routes(const std::vector<bool>& link_multicast) {
@@ -96,6 +97,11 @@ Result<RoundTime> RoundModel::time(const Round& round, double update_bytes) cons
   std::vector<std::vector<CliqueLoad>> loads;
   for (std::size_t i = 0; i < round.cliques.size(); ++i) {
     const bool given = !round.modes.empty() && round.modes[i];
+    if (!round.trees.empty() && !round.trees[i].empty()) {
+      modes.push_back({{Mode::kDirect}});
+      loads.push_back({load(round.cliques[i], round.trees[i])});
+      continue;
+    }
     modes.push_back(given ? std::vector{*round.modes[i]} : allowed_modes(round.cliques[i]));
     loads.emplace_back();
     for (CliqueMode& mode : modes.back()) {
@@ -110,7 +116,9 @@ Result<RoundTime> RoundModel::time(const Round& round, double update_bytes) cons
   std::vector<const CliqueLoad*> chosen;
   for (std::size_t i = 0; i < round.cliques.size(); ++i) {
     result.modes.push_back(modes[i][choice.picks[i]]);
-    result.latency_ns.push_back(latency_ns(round.cliques[i], result.modes.back()));
+    const bool chosen_trees = !round.trees.empty() && !round.trees[i].empty();
+    result.latency_ns.push_back(chosen_trees ? latency_ns(round.cliques[i], round.trees[i])
+                                             : latency_ns(round.cliques[i], result.modes.back()));
     chosen.push_back(&loads[i][choice.picks[i]]);
   }
   name_bottleneck(chosen, update_s, result);
@@ -147,7 +155,7 @@ Status RoundModel::check_round(const Round& round, double update_bytes) const {
         !(routes_.reaches(root, site(clique.front())) && routes_.reaches(site(clique.front()), root)))
       return invalid_input(name + ": there is no way to the root " + network_.site_names[root]);
   }
-  return ok_status();
+  return check_trees(round);
 }
 
 /// The first resource that is full at the round's time.

@@ -67,8 +67,8 @@ class RoundModel {
 
   /// `update_bytes` above 0, fractions allowed. Modes that the round leaves open are chosen jointly, for the
   /// least time; a round without cliques takes its `rest_s`. Errors: kInvalidInput for a size that is not
-  /// above 0, a clique that the network does not join, a mode that the network cannot do, or a rest without
-  /// a duration.
+  /// above 0, a clique that the network does not join, a mode that the network cannot do, trees that do not
+  /// fit the network, or a rest without a duration.
   Result<RoundTime> time(const Round& round, double update_bytes) const;
 
   /// The modes that family and sites allow a clique, at least one; a tree is named with its central root.
@@ -76,6 +76,9 @@ class RoundModel {
 
   /// What a clique of at least two members, which the network must join, asks for in a mode that it can do.
   CliqueLoad load(const Clique& clique, CliqueMode mode) const;
+
+  /// The same in mode direct, its members' packets going by chosen trees, which must fit (see time).
+  CliqueLoad load(const Clique& clique, const CliqueTrees& trees) const;
 
   /// What a pattern of messages asks for: each message the egress of its source, the ingress of its receiver
   /// and its route; copies of the same data share egress and links as a clique's do. The latency is the
@@ -109,6 +112,7 @@ class RoundModel {
 
  private:
   class CoreLoads;
+  struct TreeStep;
 
   bool replicates(SiteId site) const { return site_replicates_[site]; }
   bool aggregates(SiteId site) const { return site_aggregates_[site]; }
@@ -118,6 +122,10 @@ class RoundModel {
   void find_multicast_routes(const std::vector<bool>& link_multicast);
   void add_copies(SiteId source, const Clique& receivers, double updates, CoreLoads& core) const;
   void add_tree(const Clique& clique, SiteId root, CoreLoads& core) const;
+  std::vector<TreeStep> tree_steps(SiteId source, const Clique& clique, const SourceTree& tree) const;
+  std::uint64_t latency_ns(const Clique& clique, const CliqueTrees& trees) const;
+  Status check_trees(const Round& round) const;
+  Status check_tree(const Clique& clique, Rank source, const SourceTree& tree) const;
   Status check_message(const Message& message) const;
   Status check_round(const Round& round, double update_bytes) const;
   void name_bottleneck(std::span<const CliqueLoad* const> cliques, std::span<const double> update_s,
@@ -129,6 +137,7 @@ class RoundModel {
   std::vector<double> capacities_bps_;
   std::vector<bool> site_replicates_;
   std::vector<bool> site_aggregates_;
+  std::vector<bool> link_multicast_;  ///< By index in Network::links.
   /// [source][site]: whether every link of the route carries multicast; empty if all links do.
   std::vector<bool> multicast_route_;
 };

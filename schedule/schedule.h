@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "schedule/epoch_plan.h"
+#include "schedule/source_tree.h"
 #include "schedule/topology.h"
 
 namespace tombolo::schedule {
@@ -46,6 +47,8 @@ struct Round {
   /// By clique, or empty. What is not said here is chosen by whoever runs or prices the round.
   std::vector<std::optional<CliqueMode>> modes{};
   double rest_s = 0;  ///< Only of a round without cliques: how long it lasts; above 0.
+  /// By clique, or empty: trees that were chosen for its members, only for cliques of mode direct.
+  std::vector<CliqueTrees> trees{};
 };
 
 /// Whether all islands wait for a round's end before the next begins (barrier), or each clique starts as soon
@@ -79,11 +82,13 @@ Result<Schedule> full_schedule(const std::vector<Island>& islands);
 Result<Schedule> grid_schedule(const std::vector<Island>& islands);
 
 /// Reads a schedule file: `rounds`, a list of rounds; a round is a list of cliques, or `{rest_s}` if all
-/// rest; a clique is a list of island ids, or `{members, mode, root}`; optional `name`, `form` and, of
-/// the form event, `fragments`; `weights`, a number for each island. A clique
-/// of one rests, like an island that is not mentioned. `sites`, by SiteId, are what `root` may name; without
-/// them it is not looked at, for callers that refuse trees anyway. Any bytes may be given. Errors:
-/// kInvalidInput, exactly one, "file:line: key: what is wrong".
+/// rest; a clique is a list of island ids, or `{members, mode, root, trees}`; optional `name`, `form` and, of
+/// the form event, `fragments`, and `weights`, a number for each island. A clique of one rests, like an
+/// island that is not mentioned. `trees` gives members of a clique of mode direct a tree: `LON: [LON-NYC,
+/// NYC-LAX]`, links from the island's site to those of all other members. `sites`, by SiteId, are what `root`
+/// and links may name; without them a root is not looked at, for callers that refuse the mode tree anyway,
+/// and trees are refused. Any bytes may be given. Errors: kInvalidInput, exactly one, "file:line: key: what
+/// is wrong".
 Result<Schedule> parse_schedule(std::string_view text, std::string_view file_name,
                                 const std::vector<Island>& islands,
                                 const std::vector<std::string>& sites = {});

@@ -17,7 +17,8 @@ constexpr double kMaxRestSeconds = 1e7;
 /// Reads one schedule document. What it refers to must outlive it.
 class ScheduleReader {
  public:
-  ScheduleReader(const std::vector<Island>& islands, const std::vector<std::string>& sites) : sites_(sites) {
+  ScheduleReader(const std::vector<Island>& islands, const std::vector<std::string>& sites)
+      : islands_(islands), sites_(sites) {
     for (std::size_t rank = 0; rank < islands.size(); ++rank)
       ranks_.emplace(islands[rank].id, static_cast<Rank>(rank));
   }
@@ -30,7 +31,11 @@ class ScheduleReader {
   void read_cliques(const YamlValue& list, Round& round);
   Clique read_members(const YamlValue& list);
   CliqueMode read_mode(const YamlMap& map) const;
+  CliqueTrees read_trees(const YamlValue& map, const Clique& clique) const;
+  SourceTree read_tree(const YamlValue& list, Rank source, const Clique& clique) const;
+  SiteLink read_link(const YamlValue& value) const;
 
+  const std::vector<Island>& islands_;
   const std::vector<std::string>& sites_;
   std::map<std::string, Rank, std::less<>> ranks_;
   std::map<Rank, std::string> used_;  ///< In the round at hand: where an island is named.
@@ -56,7 +61,11 @@ Schedule ScheduleReader::read(const YamlValue& document, std::string_view file_n
   const auto rounds = list.items();
   if (rounds.empty()) list.fail("there must be at least one round");
   if (rounds.size() > kMaxRounds) list.fail(fmt::format("{} rounds; at most {}", rounds.size(), kMaxRounds));
-  for (const YamlValue& item : rounds) schedule.rounds.push_back(read_round(item));
+  for (const YamlValue& item : rounds) {
+    schedule.rounds.push_back(read_round(item));
+    if (schedule.form == Form::kEvent && !schedule.rounds.back().trees.empty())
+      item.fail("a schedule of the form event has no trees of its own");
+  }
   return schedule;
 }
 
@@ -90,22 +99,32 @@ Round ScheduleReader::read_round(const YamlValue& value) {
 
 void ScheduleReader::read_cliques(const YamlValue& list, Round& round) {
   bool any_mode = false;
+  bool any_tree = false;
   for (const YamlValue& item : list.items()) {
     std::optional<CliqueMode> mode;
     Clique clique;
+    CliqueTrees trees;
     if (item.is_map()) {
-      const YamlMap map = item.map({"members", "mode", "root"});
+      const YamlMap map = item.map({"members", "mode", "root", "trees"});
       clique = read_members(map.get("members"));
       if (map.find("mode") || map.find("root")) mode = read_mode(map);
+      if (const auto given = map.find("trees")) {
+        if (!mode) mode = CliqueMode{Mode::kDirect};
+        if (mode->mode != Mode::kDirect) given->fail("only a clique of mode direct has trees of its members");
+        trees = read_trees(*given, clique);
+      }
     } else {
       clique = read_members(item);
     }
     if (clique.size() < 2) continue;
     any_mode = any_mode || mode;
+    any_tree = any_tree || !trees.empty();
     round.cliques.push_back(std::move(clique));
     round.modes.push_back(mode);
+    round.trees.push_back(std::move(trees));
   }
   if (!any_mode) round.modes.clear();
+  if (!any_tree) round.trees.clear();
 }
 
 Clique ScheduleReader::read_members(const YamlValue& list) {
@@ -146,6 +165,49 @@ CliqueMode ScheduleReader::read_mode(const YamlMap& map) const {
   return result;
 }
 
+CliqueTrees ScheduleReader::read_trees(const YamlValue& map, const Clique& clique) const {
+  if (sites_.empty()) map.fail("trees cannot be given here");
+  CliqueTrees trees(clique.size());
+  for (const auto& [id, list] : map.members()) {
+    const auto rank = ranks_.find(id);
+    const auto member =
+        rank == ranks_.end() ? clique.end() : std::lower_bound(clique.begin(), clique.end(), rank->second);
+    if (member == clique.end() || *member != rank->second)
+      list.fail(fmt::format("the island '{}' is not in the clique", id));
+    trees[static_cast<std::size_t>(member - clique.begin())] = read_tree(list, *member, clique);
+  }
+  return trees;
+}
+
+/// Whether its links exist is for those to say who know the network's.
+SourceTree ScheduleReader::read_tree(const YamlValue& list, Rank source, const Clique& clique) const {
+  const auto items = list.items();
+  if (items.empty()) list.fail("a tree must have links");
+  SourceTree tree;
+  for (const YamlValue& item : items) tree.push_back(read_link(item));
+  std::vector<SiteId> sites;
+  for (const Rank rank : clique) {
+    if (islands_[rank].site >= sites_.size())
+      list.fail(fmt::format("the island '{}' is at no known site", islands_[rank].id));
+    if (islands_[rank].site != islands_[source].site) sites.push_back(islands_[rank].site);
+  }
+  if (const Status sound = check_source_tree(tree, islands_[source].site, sites, sites_); !sound)
+    list.fail(sound.error().message);
+  return tree;
+}
+
+SiteLink ScheduleReader::read_link(const YamlValue& value) const {
+  const std::string text = value.text();
+  const std::size_t dash = text.find('-');
+  if (dash == std::string::npos) value.fail("must be a link, written like LON-NYC");
+  const auto site = [&](const std::string& id) {
+    const auto found = std::find(sites_.begin(), sites_.end(), id);
+    if (found == sites_.end()) value.fail(fmt::format("there is no site '{}'", id));
+    return static_cast<SiteId>(found - sites_.begin());
+  };
+  return {site(text.substr(0, dash)), site(text.substr(dash + 1))};
+}
+
 /// A scalar that reads back as the same text, whatever it holds.
 std::string quoted(std::string_view text) {
   std::string result = "\"";
@@ -164,6 +226,39 @@ std::string quoted(std::string_view text) {
 /// Ids are letters, digits, '_' and '.': only the words that YAML reads as nothing need quotes.
 std::string plain_id(const std::string& id) {
   return id == "null" || id == "Null" || id == "NULL" ? quoted(id) : id;
+}
+
+/// "{LON: [LON-NYC, NYC-LAX], ...}": the members that have a tree.
+std::string trees_text(const Clique& clique, const CliqueTrees& trees, const Network& network) {
+  std::vector<std::string> members;
+  for (std::size_t i = 0; i < clique.size(); ++i) {
+    std::vector<std::string> links;
+    for (const SiteLink& link : trees[i])
+      links.push_back(network.site_names[link.from] + "-" + network.site_names[link.to]);
+    if (!links.empty())
+      members.push_back(
+          fmt::format("{}: [{}]", plain_id(network.islands[clique[i]].id), fmt::join(links, ", ")));
+  }
+  return fmt::format("{{{}}}", fmt::join(members, ", "));
+}
+
+/// One clique: its members' ids alone where there is no more to say.
+std::string clique_item(const Round& round, std::size_t c, const Network& network) {
+  std::vector<std::string> ids;
+  for (const Rank rank : round.cliques[c]) ids.push_back(plain_id(network.islands[rank].id));
+  std::string item = fmt::format("[{}]", fmt::join(ids, ", "));
+  const bool moded = !round.modes.empty() && round.modes[c];
+  const bool treed = !round.trees.empty() && !round.trees[c].empty();
+  if (!moded && !treed) return item;
+  item = "{members: " + item;
+  if (moded) {
+    const CliqueMode mode = *round.modes[c];
+    item += fmt::format(", mode: {}", mode_name(mode.mode));
+    if (mode.mode == Mode::kTree && mode.root != kCentralRoot)
+      item += ", root: " + plain_id(network.site_names[mode.root]);
+  }
+  if (treed) item += ", trees: " + trees_text(round.cliques[c], round.trees[c], network);
+  return item + "}";
 }
 
 std::string comment(std::string_view line, std::string_view indent) {
@@ -211,18 +306,8 @@ std::string write_schedule(const Schedule& schedule, const Network& network, con
       text += fmt::format("  - {{rest_s: {}}}\n", round.rest_s);
       continue;
     }
-    for (std::size_t c = 0; c < round.cliques.size(); ++c) {
-      std::vector<std::string> ids;
-      for (const Rank rank : round.cliques[c]) ids.push_back(plain_id(network.islands[rank].id));
-      std::string item = fmt::format("[{}]", fmt::join(ids, ", "));
-      if (!round.modes.empty() && round.modes[c]) {
-        const CliqueMode mode = *round.modes[c];
-        const bool rooted = mode.mode == Mode::kTree && mode.root != kCentralRoot;
-        item = fmt::format("{{members: {}, mode: {}{}}}", item, mode_name(mode.mode),
-                           rooted ? ", root: " + plain_id(network.site_names[mode.root]) : "");
-      }
-      text += fmt::format("  {} - {}\n", c == 0 ? "-" : " ", item);
-    }
+    for (std::size_t c = 0; c < round.cliques.size(); ++c)
+      text += fmt::format("  {} - {}\n", c == 0 ? "-" : " ", clique_item(round, c, network));
   }
   return text;
 }

@@ -22,8 +22,9 @@ constexpr double kMaxScale = 1e3;
 class TopologyReader {
  public:
   Topology read(const YamlValue& document) {
-    const YamlMap top = document.map({"name", "sites", "links", "islands", "profiles"});
+    const YamlMap top = document.map({"name", "sites", "links", "islands", "profiles", "explicit_trees"});
     if (const auto name = top.find("name")) topology_.name = name->text();
+    if (const auto trees = top.find("explicit_trees")) topology_.explicit_trees = trees->boolean();
     read_sites(top.get("sites"));
     read_links(top.get("links"));
     require_connected(top.get("sites"));
@@ -293,6 +294,7 @@ Result<Network> resolve(const Topology& topology, std::string_view profile_name,
   Network network;
   network.name = topology.name;
   network.islands = topology.islands;
+  network.explicit_trees = topology.explicit_trees;
   Scaler scaler(scale);
   add_access(topology, *profile, scaler, network);
   add_links(topology, *profile, scaler, network);

@@ -60,6 +60,7 @@ struct Topology {
   std::vector<Link> links;
   std::vector<Island> islands;
   std::vector<Profile> profiles;
+  bool explicit_trees = true;  ///< Whether the network lets us choose the trees of packets.
 };
 
 /// One direction of a link, as a profile makes it.
@@ -83,6 +84,7 @@ struct Network {
   /// What sites cannot do, whatever is asked of them; empty: nothing is denied.
   std::vector<bool> site_replicates{};  ///< By SiteId.
   std::vector<bool> site_aggregates{};  ///< By SiteId.
+  bool explicit_trees = true;           ///< Whether we may choose trees; else packets go the shortest way.
 };
 
 /// Reads the text of a topology file; `file_name` is only for messages. Any bytes may be given.

@@ -40,6 +40,7 @@ Result<std::vector<schedule::EpochPlan>> plans_of(const std::string& path) {
   options.non_finite = file->non_finite;
   options.multicast = file->multicast;
   options.edge_aggregation = file->edge_aggregation;
+  options.tree_aggregation = file->tree_aggregation;
   auto plans = control::contingency_plans(file->network, {file->schedule, options});
   if (!plans) return std::move(plans).error().within(path);
   return plans;

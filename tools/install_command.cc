@@ -44,7 +44,10 @@ Result<control::InstallOrder> make_order(const Options& options) {
     order.schedule_yaml = std::move(text).value();
   }
   if (!options.multicast.empty()) order.multicast = options.multicast == "on";
-  if (!options.aggregation.empty()) order.edge_aggregation = options.aggregation == "edge";
+  if (!options.aggregation.empty()) {
+    order.edge_aggregation = options.aggregation != "none";
+    order.tree_aggregation = options.aggregation == "tree";
+  }
   return order;
 }
 
@@ -75,8 +78,8 @@ void add_install_command(CLI::App& app, int& exit_code) {
   install->add_option("--controller", options->controller, "The controller's local socket")->required();
   install->add_option("--multicast", options->multicast, "on or off; left out: as it is")
       ->check(CLI::IsMember({"on", "off"}));
-  install->add_option("--aggregation", options->aggregation, "none or edge; left out: as it is")
-      ->check(CLI::IsMember({"none", "edge"}));
+  install->add_option("--aggregation", options->aggregation, "none, edge or tree; left out: as it is")
+      ->check(CLI::IsMember({"none", "edge", "tree"}));
   add_json(*install, options->json);
   install->callback([options, &exit_code] { exit_code = run_install(*options); });
 }

@@ -64,7 +64,6 @@ std::string own_command_line() {
 }  // namespace
 
 Result<RunConfig> make_config(const TestbedOptions& options, double scale) {
-  if (options.aggregation == "tree") return Error{ErrorCode::kNotSupported, "--aggregation tree: not yet"};
   RunConfig config;
   const auto topology = schedule::load_topology(options.topology);
   if (!topology) return topology.error();
@@ -94,13 +93,15 @@ Result<RunConfig> make_config(const TestbedOptions& options, double scale) {
     config.losses.push_back(*loss);
   }
   config.rounds = options.rounds;
-  config.chunk_elements = chunk_elements_for(std::array{config.format, config.output_format()},
-                                             options.jumbo() ? kJumboPayloadBytes : kStandardPayloadBytes);
+  config.tree_aggregation = options.aggregation == "tree";
+  config.chunk_elements =
+      chunk_elements_for(std::array{config.format, config.output_format(), testbed::partials(config)},
+                         options.jumbo() ? kJumboPayloadBytes : kStandardPayloadBytes);
   config.lane_count = options.lanes;
   config.workers = options.workers;
   config.receive_queues = options.receive_queues;
   config.multicast = options.multicast;
-  config.edge_aggregation = options.aggregation == "edge";
+  config.edge_aggregation = options.aggregation != "none";
   config.operation = testbed::operation_named(options.operation).value();
   config.non_finite = non_finite_policy(options.non_finite).value();
   config.non_finite_share = options.non_finite_share;
@@ -150,7 +151,9 @@ void add_experiment_options(CLI::App& command, TestbedOptions& options) {
       ->capture_default_str();
   add_on_off(command, "--multicast", options.multicast,
              "Edges replicate; off: islands send a copy per member");
-  command.add_option("--aggregation", options.aggregation, "Who folds: none (the islands), edge")
+  command
+      .add_option("--aggregation", options.aggregation,
+                  "Who folds: none (the islands), edge, tree (edges on the way, too)")
       ->check(CLI::IsMember({"none", "edge", "tree"}))
       ->capture_default_str();
   command

@@ -112,8 +112,10 @@ void add_capabilities(const RunConfig& config, const RunReport& report, nlohmann
     }
   if (members == 0) return;
   const double wire = testbed::wire_bytes(config) / static_cast<double>(config.update_bytes);
-  const double result_ratio =
-      schedule::result_wire_ratio(config.format, config.output_format(), config.chunk_elements);
+  const auto packet = [&config](NumberFormat format) {
+    return static_cast<double>(encoded_bytes(format, config.chunk_elements) + schedule::kPacketOverheadBytes);
+  };
+  const double result_ratio = packet(config.output_format()) / packet(config.format);
   double updates = 0;
   double tx = 0;
   double rx = 0;

@@ -49,12 +49,12 @@ double mx_element(Format format, std::uint8_t code) {
 }
 
 /// floor(log2(largest magnitude)) - largest exponent of an element, as OCP Microscaling v1.0 (6.3) has it;
-/// NaNs and infinities have no say. The smallest scale where all are zero.
+/// NaNs and infinities have no say. 0 where there is nothing else than zeros.
 int shared_exponent(Format format, const float* values, std::size_t count) {
   float largest = 0;
   for (std::size_t i = 0; i < count; ++i)
     if (std::isfinite(values[i])) largest = std::max(largest, std::fabs(values[i]));
-  if (largest == 0) return -kScaleBias;
+  if (largest == 0) return 0;
   return std::max(std::ilogb(largest) - largest_exponent(format), -kScaleBias);
 }
 

@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "aggregation/fold/element.h"
+#include "aggregation/fold/kernel.h"
+#include "base/check.h"
 
 namespace tombolo::fold {
 namespace {
@@ -32,6 +34,15 @@ void encode_int32(const float* values, std::size_t elements, std::byte* out, Fin
     // 2^31 is the first float beyond what int32 holds.
     findings.saturated += values[i] >= 0x1p31F || values[i] < -0x1p31F ? 1 : 0;
   }
+}
+
+/// Another format is what the sum of one input gives, and the kernels are quick at it.
+void fold_one(Format from, const std::byte* payload, std::size_t elements, Format to, std::byte* out,
+              Findings* findings) {
+  const FoldFunction fold =
+      select({.input = from, .output = to, .operation = wire::Operation::kSum}, *choose_instruction_set(""));
+  CHECK(fold != nullptr);
+  fold({.inputs = &payload, .input_count = 1, .elements = elements, .out = out, .findings = findings});
 }
 
 }  // namespace
@@ -69,30 +80,24 @@ void replace_non_finite(Format format, const std::byte* payload, std::size_t ele
 }
 
 void encode(Format format, const float* values, std::size_t elements, std::byte* out, Findings* findings) {
-  Findings found;
   if (format == Format::kInt32) {
+    Findings found;
     encode_int32(values, elements, out, found);
-  } else {
-    for (std::size_t first = 0; first < elements; first += kMxBlockElements) {
-      const std::size_t count = std::min(elements - first, kMxBlockElements);
-      found.saturated += write_block(format, values + first, count, first, elements, out);
-      for (std::size_t i = 0; i < count; ++i)
-        if (!std::isfinite(values[first + i])) found.non_finite = true;
-    }
+    if (findings != nullptr) *findings = found;
+    return;
   }
-  if (findings != nullptr) *findings = found;
+  fold_one(Format::kFp32, reinterpret_cast<const std::byte*>(values), elements, format, out, findings);
 }
 
 void decode(Format format, const std::byte* payload, std::size_t elements, float* values) {
+  if (format != Format::kInt32) {
+    fold_one(format, payload, elements, Format::kFp32, reinterpret_cast<std::byte*>(values), nullptr);
+    return;
+  }
   for (std::size_t i = 0; i < elements; ++i) {
-    if (format == Format::kInt32) {
-      std::int32_t code = 0;
-      std::memcpy(&code, payload + 4 * i, 4);
-      values[i] = static_cast<float>(code);
-    } else {
-      const float value = element_value(format, payload, elements, i);
-      values[i] = std::isnan(value) ? canonical_nan() : value;
-    }
+    std::int32_t code = 0;
+    std::memcpy(&code, payload + 4 * i, 4);
+    values[i] = static_cast<float>(code);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -53,14 +54,25 @@ struct Call {
 
 using FoldFunction = void (*)(const Call& call);
 
-/// The code paths that give the same bits.
+/// The code paths that give the same bits, the best one last.
 enum class InstructionSet : std::uint8_t {
   kScalar,    ///< The reference, one element at a time.
   kBaseline,  ///< What every machine has that can run this program (x86-64-v2).
+  kAvx2,      ///< AVX2, FMA and F16C.
+  kAvx512,    ///< AVX-512 F, BW, DQ and VL.
 };
+inline constexpr std::array kInstructionSets = {InstructionSet::kScalar, InstructionSet::kBaseline,
+                                                InstructionSet::kAvx2, InstructionSet::kAvx512};
 
-/// Chooses the code path once, at start. `forced` is what an operator asked for: "scalar", "baseline", or
-/// empty for the best one that this machine has. Errors: kInvalidInput for any other name.
+/// The word by which an operator asks for it.
+std::string_view name_of(InstructionSet instruction_set);
+
+/// Whether this machine has it. What it has not must not be called.
+bool is_available(InstructionSet instruction_set);
+
+/// Chooses the code path once, at start. `forced` is what an operator asked for: "scalar", "baseline",
+/// "avx2", "avx512", or empty for the best one that this machine has. Errors: kInvalidInput for any other
+/// name and for what this machine has not.
 Result<InstructionSet> choose_instruction_set(std::string_view forced);
 
 /// The fold of a kind, or nullptr when there is none. Called once per round or at set-up, never per element.

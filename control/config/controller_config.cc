@@ -36,7 +36,12 @@ void read_numbers(const YamlMap& map, ControllerFile& file) {
     file.non_finite = static_cast<NonFinitePolicy>(choice(*policy, {"propagate", "zero", "reject"}));
   const auto chunk = map.find("chunk");
   const bool jumbo = chunk && choice(*chunk, {"standard", "jumbo"}) == 1;
-  file.chunk_elements = chunk_elements_for(std::array{file.format, file.result_format},
+  // Where sites fold, partials must fit a packet, too.
+  const auto aggregation = map.find("aggregation");
+  const bool trees = aggregation && aggregation->text() == "tree";
+  const NumberFormat partials =
+      trees ? schedule::partials_of(file.format, schedule::PartialFormat::kFp32) : file.format;
+  file.chunk_elements = chunk_elements_for(std::array{file.format, file.result_format, partials},
                                            jumbo ? kJumboPayloadBytes : kStandardPayloadBytes);
 }
 
@@ -116,8 +121,11 @@ ControllerFile read(const YamlValue& root, const std::string& path) {
   if (const auto multicast = map.find("multicast")) file.multicast = truth(*multicast);
   if (const auto groups = map.find("native_multicast"))
     file.native_multicast = read_groups(*groups, file.network);
-  if (const auto aggregation = map.find("aggregation"))
-    file.edge_aggregation = choice(*aggregation, {"none", "edge"}) == 1;
+  if (const auto aggregation = map.find("aggregation")) {
+    const std::size_t chosen = choice(*aggregation, {"none", "edge", "tree"});
+    file.edge_aggregation = chosen >= 1;
+    file.tree_aggregation = chosen == 2;
+  }
   if (const auto deadline = map.find("deadline_s"))
     file.deadline_ns = static_cast<Nanoseconds>(deadline->number(1e-3, kLongestDeadlineS) * double{kSecond});
   if (const auto settle = map.find("settle_ms")) file.settle_ns = milliseconds(*settle, kLongestSettleMs);

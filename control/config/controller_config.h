@@ -31,6 +31,7 @@ struct ControllerFile {
   NonFinitePolicy non_finite = NonFinitePolicy::kPropagate;
   bool multicast = true;
   bool edge_aggregation = true;
+  bool tree_aggregation = false;
   GroupRange native_multicast{};  ///< Count 0: no link has a group.
   Nanoseconds deadline_ns = 10 * kSecond;
   Nanoseconds settle_ns = 300 * kMillisecond;  ///< How long a loss must last before a new epoch is made.

@@ -31,6 +31,7 @@ ControllerServiceConfig service_config(const ControllerFile& file, bool insecure
   options.non_finite = file.non_finite;
   options.multicast = file.multicast;
   options.edge_aggregation = file.edge_aggregation;
+  options.tree_aggregation = file.tree_aggregation;
   config.nominal.native_multicast = file.native_multicast;
   config.survivors.settle_ns = file.settle_ns;
   return config;

@@ -133,7 +133,7 @@ EpochSample sample_epochs(const Edge& edge) {
 struct Gathered {
   OpenRoundSample sample;
   const EpochTable* table = nullptr;
-  const aggregation::MemberEntry* entry = nullptr;
+  std::vector<std::uint16_t> members;  ///< Of the round's clique, ascending.
   std::uint64_t late = 0;
   Nanoseconds first_ns = kNever;
 };
@@ -144,10 +144,17 @@ const EpochTable* live_table(const Edge& edge, std::uint32_t epoch) {
   return nullptr;
 }
 
-const aggregation::MemberEntry* find_entry(const EpochTable& table, const RoundView& view) {
-  for (const dataplane::LocalIsland& island : table.islands)
-    if (island.rank == view.rank && view.entry < island.members.size()) return &island.members[view.entry];
-  return nullptr;
+/// The ranks of the round's clique; none if the table has no such clique.
+std::vector<std::uint16_t> find_members(const EpochTable& table, const RoundView& view) {
+  for (const dataplane::LocalIsland& island : table.islands) {
+    if (island.rank != view.rank || view.entry >= island.members.size()) continue;
+    const aggregation::MemberEntry& entry = island.members[view.entry];
+    return {entry.ranks.begin(), entry.ranks.begin() + entry.members};
+  }
+  for (const dataplane::SitePoint& site : table.sites)
+    if (site.lowest_member == view.rank && view.entry < site.entries.size())
+      return site.entries[view.entry].members;
+  return {};
 }
 
 void gather(const RoundView& view, Gathered& gathered) {
@@ -171,18 +178,18 @@ void sample_rounds(const Edge& edge, const EdgeNames& names, Nanoseconds now_ns,
       if (table == nullptr) continue;
       Gathered& gathered = rounds[{view->round, view->epoch, view->rank}];
       gathered.table = table;
-      gathered.entry = find_entry(*table, *view);
+      gathered.members = find_members(*table, *view);
       gather(*view, gathered);
     }
   });
   for (auto& [key, gathered] : rounds) {
-    if (gathered.entry == nullptr) continue;
+    if (gathered.members.empty()) continue;
     OpenRoundSample& round = gathered.sample;
     round.island = island_name(names, std::get<2>(key));
-    round.members = gathered.entry->members;
-    for (std::size_t member = 0; member < gathered.entry->members; ++member)
+    round.members = static_cast<decltype(round.members)>(gathered.members.size());
+    for (std::size_t member = 0; member < gathered.members.size(); ++member)
       if ((gathered.late >> member & 1) != 0)
-        round.late.push_back(island_name(names, gathered.entry->ranks[member]));
+        round.late.push_back(island_name(names, gathered.members[member]));
     if (gathered.first_ns <= now_ns) {
       round.age_ns = now_ns - gathered.first_ns;
       round.time_left_ns = gathered.table->deadline_ns - std::min(gathered.table->deadline_ns, *round.age_ns);

@@ -15,10 +15,18 @@ std::string text_of(const Nominal& nominal) {
   std::string text = fmt::format("multicast {} edge_aggregation {}", nominal.options.multicast,
                                  nominal.options.edge_aggregation);
   if (!nominal.schedule.weights.empty()) text += fmt::format(" weights {}", nominal.schedule.weights);
+  if (nominal.options.tree_aggregation) text += " tree_aggregation true";
   for (const schedule::Round& round : nominal.schedule.rounds) {
     text += fmt::format(" {}", round.cliques);
     for (const auto& mode : round.modes)
       text += mode ? fmt::format(" {} {}", schedule::mode_name(mode->mode), mode->root) : " any";
+    for (const schedule::CliqueTrees& trees : round.trees) {
+      text += " trees";
+      for (const schedule::SourceTree& tree : trees) {
+        text += " from";
+        for (const schedule::SiteLink& link : tree) text += fmt::format(" {}-{}", link.from, link.to);
+      }
+    }
   }
   return text;
 }
@@ -52,6 +60,7 @@ InstallOrder joined(InstallOrder order, const InstallOrder& later) {
   }
   if (later.multicast) order.multicast = later.multicast;
   if (later.edge_aggregation) order.edge_aggregation = later.edge_aggregation;
+  if (later.tree_aggregation) order.tree_aggregation = later.tree_aggregation;
   return order;
 }
 
@@ -64,15 +73,18 @@ void write_order(const InstallOrder& order, v1::InstallRequest& request) {
     request.set_name(order.schedule_name);
   if (order.multicast) request.set_multicast(*order.multicast);
   if (order.edge_aggregation) request.set_edge_aggregation(*order.edge_aggregation);
+  if (order.tree_aggregation) request.set_tree_aggregation(*order.tree_aggregation);
 }
 
 InstallOrder read_order(const v1::InstallRequest& request) {
   InstallOrder order{.schedule_name = request.name(),
                      .schedule_yaml = request.schedule_yaml(),
                      .multicast = std::nullopt,
-                     .edge_aggregation = std::nullopt};
+                     .edge_aggregation = std::nullopt,
+                     .tree_aggregation = std::nullopt};
   if (request.has_multicast()) order.multicast = request.multicast();
   if (request.has_edge_aggregation()) order.edge_aggregation = request.edge_aggregation();
+  if (request.has_tree_aggregation()) order.tree_aggregation = request.tree_aggregation();
   return order;
 }
 
@@ -88,6 +100,7 @@ Result<Nominal> apply_order(const Nominal& nominal, const InstallOrder& order, c
   }
   result.options.multicast = order.multicast.value_or(result.options.multicast);
   result.options.edge_aggregation = order.edge_aggregation.value_or(result.options.edge_aggregation);
+  result.options.tree_aggregation = order.tree_aggregation.value_or(result.options.tree_aggregation);
 
   v1::StoredOrder stored;
   write_order(joined(read_order(earlier->order()), order), *stored.mutable_order());

@@ -19,6 +19,7 @@ struct InstallOrder {
   std::string schedule_yaml;  ///< the text of a schedule file; both empty: the schedule that is installed.
   std::optional<bool> multicast;  ///< Nothing: as it is.
   std::optional<bool> edge_aggregation;
+  std::optional<bool> tree_aggregation{};  ///< Given together with edge_aggregation.
 
   friend bool operator==(const InstallOrder&, const InstallOrder&) = default;
 };

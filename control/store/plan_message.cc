@@ -65,6 +65,7 @@ class PlanReader {
   void read_losses(const v1::Plan& message);
   void read_entry(const v1::PlanEntry& message);
   schedule::PlannedClique read_clique(const v1::PlanClique& message, const std::string& field);
+  void read_folds(const v1::PlanClique& message, schedule::PlannedClique& clique, const std::string& field);
   void read_tree(const v1::PlanTree& message);
 
   EpochPlan plan_;
@@ -91,6 +92,9 @@ void PlanReader::read_numbers(const v1::Plan& message) {
   plan_.epoch = message.epoch();
   plan_.multicast = message.multicast();
   plan_.edge_aggregation = message.edge_aggregation();
+  if (message.partial_format() > static_cast<std::uint32_t>(schedule::PartialFormat::kUpdate))
+    refuse(fmt::format("partial_format: {} is not one", message.partial_format()));
+  plan_.partial_format = static_cast<schedule::PartialFormat>(message.partial_format());
   plan_.chunk_elements = message.chunk_elements();
   plan_.lane_count = narrow(message.lane_count(), [] { return "lane_count"; });
   plan_.deadline_ns = message.deadline_ns();
@@ -167,7 +171,23 @@ schedule::PlannedClique PlanReader::read_clique(const v1::PlanClique& message, c
   for (const v1::PlanTreeIds& ids : message.send_trees()) read_ids(ids, clique.send_trees, "send_trees");
   for (const v1::PlanTreeIds& ids : message.receive_trees())
     read_ids(ids, clique.receive_trees, "receive_trees");
+  read_folds(message, clique, field);
   return clique;
+}
+
+void PlanReader::read_folds(const v1::PlanClique& message, schedule::PlannedClique& clique,
+                            const std::string& field) {
+  if (!at_most(message.folds_size(), 2 * schedule::kMaxCliqueMembers, field + ".folds")) return;
+  for (const v1::PlanFold& fold : message.folds()) {
+    const auto where = [&](const char* part) {
+      return [&field, &clique, part] {
+        return fmt::format("{}.folds[{}].{}", field, clique.folds.size(), part);
+      };
+    };
+    if (!at_most(fold.inputs_size(), schedule::kMaxCliqueMembers, where("inputs")())) return;
+    clique.folds.push_back({narrow(fold.site(), where("site")), narrow(fold.tree(), where("tree")),
+                            narrow_all(fold.inputs(), where("inputs"))});
+  }
 }
 
 void PlanReader::read_tree(const v1::PlanTree& message) {
@@ -182,6 +202,9 @@ void PlanReader::read_tree(const v1::PlanTree& message) {
   if (!at_most(message.hops_size(), schedule::kMaxSites, field("hops")())) return;
   tree.source = narrow(message.source(), field("source"));
   tree.entry = message.entry();
+  if (message.use() > static_cast<std::uint32_t>(schedule::TreeUse::kResults))
+    refuse(fmt::format("{}: {} is not a use of a tree", field("use")(), message.use()));
+  tree.use = static_cast<schedule::TreeUse>(message.use());
   for (const v1::PlanHop& hop : message.hops()) {
     if (!ok()) return;
     if (!at_most(hop.children_size(), schedule::kMaxSites, hop_field("children")())) return;
@@ -204,11 +227,18 @@ void write_clique(const schedule::PlannedClique& clique, v1::PlanClique& message
     message.add_send_trees()->mutable_trees()->Add(trees.begin(), trees.end());
   for (const auto& trees : clique.receive_trees)
     message.add_receive_trees()->mutable_trees()->Add(trees.begin(), trees.end());
+  for (const schedule::PlannedFold& fold : clique.folds) {
+    v1::PlanFold& into = *message.add_folds();
+    into.set_site(fold.site);
+    into.set_tree(fold.tree);
+    into.mutable_inputs()->Add(fold.inputs.begin(), fold.inputs.end());
+  }
 }
 
 void write_tree(const schedule::PlannedTree& tree, v1::PlanTree& message) {
   message.set_source(tree.source);
   message.set_entry(tree.entry);
+  message.set_use(static_cast<std::uint32_t>(tree.use));
   for (const schedule::TreeHop& hop : tree.hops) {
     v1::PlanHop& into = *message.add_hops();
     into.set_site(hop.site);
@@ -260,6 +290,7 @@ void write_plan(const EpochPlan& plan, v1::Plan& message) {
   message.set_epoch(plan.epoch);
   message.set_multicast(plan.multicast);
   message.set_edge_aggregation(plan.edge_aggregation);
+  message.set_partial_format(static_cast<std::uint32_t>(plan.partial_format));
   message.set_chunk_elements(plan.chunk_elements);
   message.set_lane_count(plan.lane_count);
   message.set_deadline_ns(plan.deadline_ns);

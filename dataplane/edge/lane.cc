@@ -34,6 +34,8 @@ Nanoseconds Lane::turn(Nanoseconds now_ns) {
     if (!epoch) continue;
     if (advance_rounds(*epoch, now_ns)) next_ns = now_ns;
     if (!tell_upward(*epoch, now_ns)) next_ns = std::min(next_ns, now_ns + kRetry);
+    if (!tell_downward(*epoch, now_ns)) next_ns = std::min(next_ns, now_ns + kRetry);
+    if (std::exchange(again_, false)) next_ns = now_ns;
     for (const aggregation::FoldPoint& point : epoch->points)
       next_ns = std::min(next_ns, point.next_deadline_ns());
   }
@@ -83,7 +85,7 @@ void Lane::tell_grants_again(std::uint8_t link) {
     const multicast::ForwardingTable& forwarding = epoch->table->forwarding;
     for (std::size_t tree = 0; tree < forwarding.size(); ++tree) {
       const multicast::Branch* const branch = forwarding.find(static_cast<std::uint16_t>(tree));
-      if (branch != nullptr && branch->parent_link == link)
+      if (branch != nullptr && !branch->starts_here() && branch->parent_link == link)
         epoch->grants.tell_again(static_cast<std::uint16_t>(tree));
     }
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -114,6 +115,42 @@ class Lane {
   void forward(const wire::Header& header, RxPacket& packet, const multicast::Branch& branch,
                Nanoseconds now_ns);
 
+  // lane_tree.cc: cliques that fold on trees.
+  static wire::Format partial_format(wire::Format update, bool is_narrow);
+  static DropReason check_traffic(const wire::Header& header, const LaneEpoch& epoch,
+                                  const multicast::Branch& branch);
+  bool has_room_for_data(std::uint64_t links) const;
+  static std::uint64_t island_links(const LaneEpoch& epoch, std::uint64_t islands);
+  static std::uint64_t links_out_of(const LaneEpoch& epoch, const multicast::Branch& branch);
+  void finish_site_chunk(LaneEpoch& epoch, std::size_t point, aggregation::OpenRound& round,
+                         std::uint32_t index, Nanoseconds now_ns);
+  void send_down(const wire::Header& header, const std::byte* payload, const BufferRef& keep,
+                 LaneEpoch& epoch, const multicast::Branch& branch, Nanoseconds now_ns);
+  DropReason on_result(const wire::Header& header, RxPacket& packet, std::uint8_t link, Nanoseconds now_ns);
+  void end_results(LaneEpoch& epoch, const multicast::Branch& branch, std::uint16_t tree, std::uint32_t round,
+                   const link::GrantTable::End& end);
+
+  // lane_tree_round.cc: their grants and ends of rounds.
+  void grant_site_slots(LaneEpoch& epoch, std::size_t point, aggregation::OpenRound& round);
+  void note_folded(LaneEpoch& epoch, std::size_t point, aggregation::OpenRound& round);
+  static std::uint64_t late_at_site(const LaneEpoch& epoch, std::size_t point,
+                                    const aggregation::OpenRound& round);
+  void end_site_round(LaneEpoch& epoch, std::size_t point, aggregation::OpenRound& round,
+                      const link::GrantTable::End& end, bool tells_on, Nanoseconds now_ns);
+  void on_site_tree_ended(LaneEpoch& epoch, std::size_t point, std::uint32_t number,
+                          link::GrantTable::End end, Nanoseconds now_ns);
+  DropReason on_source_end(const wire::Header& header, LaneEpoch& epoch, const multicast::Branch& branch,
+                           Nanoseconds now_ns);
+  DropReason pass_source_end(LaneEpoch& epoch, const multicast::Branch& branch, const SourceEnd& end,
+                             Nanoseconds now_ns);
+  void on_input_failed(LaneEpoch& epoch, std::size_t point, const multicast::Branch& branch,
+                       const SourceEnd& end, Nanoseconds now_ns);
+  void on_input_abandoned(LaneEpoch& epoch, std::size_t point, const multicast::Branch& branch,
+                          const SourceEnd& end, Nanoseconds now_ns);
+  DropReason abandon_on_trees(LaneEpoch& epoch, const LocalIsland& local, std::uint32_t first,
+                              std::uint32_t last, bool& concerned);
+  bool tell_downward(LaneEpoch& epoch, Nanoseconds now_ns);
+
   // lane_round.cc: grants, round ends, deadlines.
   DropReason on_grant(const wire::Header& header, std::uint8_t link);
   DropReason on_round_end(const wire::Header& header, std::uint8_t link, Nanoseconds now_ns);
@@ -148,8 +185,9 @@ class Lane {
   void publish();
   void publish_link(std::size_t link);
   void publish_rounds();
-  void note_values(const aggregation::MemberEntry& entry, std::uint16_t island_rank,
-                   const aggregation::FoldedChunk& folded, std::span<const fold::NonFinite> found);
+  template <typename RankOf>
+  void note_values(const aggregation::FoldedChunk& folded, std::span<const fold::NonFinite> found,
+                   std::uint16_t saturated_rank, RankOf rank_of);
   void note_contributed(std::uint16_t rank, const aggregation::RoundWindow& window, Nanoseconds now_ns);
 
   LaneConfig config_;
@@ -165,6 +203,23 @@ class Lane {
   RoundBoard board_;
   std::uint64_t touched_links_ = 0;  ///< A bit per link on which something happened since publish().
   bool changed_ = false;             ///< Whether anything happened that may concern rounds.
+  bool again_ = false;               ///< Whether the next turn has something to do at once.
 };
+
+/// A chunk had values that are not finite, or a result that did not fit its format. `rank_of` an input.
+template <typename RankOf>
+void Lane::note_values(const aggregation::FoldedChunk& folded, std::span<const fold::NonFinite> found,
+                       std::uint16_t saturated_rank, RankOf rank_of) {
+  if (saturated_rank < kLagRanks) counters_.values[saturated_rank].saturated.add(folded.saturated);
+  for (std::uint64_t rest = folded.non_finite; rest != 0; rest &= rest - 1) {
+    const auto input = static_cast<std::size_t>(std::countr_zero(rest));
+    const std::uint16_t rank = rank_of(input);
+    if (rank >= kLagRanks) continue;
+    ValueCounters& values = counters_.values[rank];
+    values.nan.add(found[input].nan);
+    values.infinity.add(found[input].infinity);
+    if ((folded.contributors >> input & 1) == 0) values.rejected_chunks.add();
+  }
+}
 
 }  // namespace tombolo::dataplane

@@ -32,7 +32,9 @@ DropReason Lane::on_contribution(const wire::Header& header, RxPacket& packet, s
 /// every hop, so a sender beyond it harms nobody.
 DropReason Lane::check_contribution(const wire::Header& header, LaneEpoch& epoch,
                                     const multicast::Branch& branch, std::uint8_t link) const {
-  if (branch.parent_link != link) return DropReason::kWrongLink;
+  if (branch.starts_here() || branch.parent_link != link) return DropReason::kWrongLink;
+  if (const DropReason reason = check_traffic(header, epoch, branch); reason != DropReason::kNone)
+    return reason;
   if (branch.rank != header.rank) return DropReason::kWrongRank;
   if (!epoch.covers(header.round)) return DropReason::kRoundClosed;
   if (epoch.entry_of(header.round) != branch.entry) return DropReason::kUnknownTree;
@@ -45,18 +47,11 @@ DropReason Lane::check_contribution(const wire::Header& header, LaneEpoch& epoch
 }
 
 /// Room for everything that the packet may cause, before it changes anything: a copy on each link below that
-/// is up, and a buffer and a place on the access link for a finished chunk.
+/// is up, and a buffer for a finished chunk and a place on each link that it leaves on.
 DropReason Lane::reserve(const multicast::Branch& branch, const LaneEpoch& epoch) {
-  for (std::uint64_t rest = branch.child_links; rest != 0; rest &= rest - 1) {
-    const link::Peer& peer = links_[static_cast<std::size_t>(std::countr_zero(rest))].peer;
-    if (peer.up() && !peer.sender().has_room_for_data()) return DropReason::kLinkWindowFull;
-  }
+  if (!has_room_for_data(branch.child_links)) return DropReason::kLinkWindowFull;
   if (branch.deliver == 0) return DropReason::kNone;
-  for (std::uint64_t rest = branch.deliver; rest != 0; rest &= rest - 1) {
-    const auto island = static_cast<std::size_t>(std::countr_zero(rest));
-    const link::Peer& peer = links_[epoch.table->islands[island].link].peer;
-    if (peer.up() && !peer.sender().has_room_for_data()) return DropReason::kLinkWindowFull;
-  }
+  if (!has_room_for_data(links_out_of(epoch, branch))) return DropReason::kLinkWindowFull;
   return take_spare() ? DropReason::kNone : DropReason::kNoBuffer;
 }
 
@@ -66,13 +61,18 @@ DropReason Lane::fold_locally(const wire::Header& header, RxPacket& packet, Lane
                               const multicast::Branch& branch, Nanoseconds now_ns) {
   if (branch.deliver == 0) return DropReason::kNone;
   const aggregation::Facts facts = aggregation::facts_of(header);
+  const bool is_partial = header.packet_type() == wire::Type::kPartial;
   bool taken = false;
   DropReason refused = DropReason::kNone;
   for (std::uint64_t rest = branch.deliver; rest != 0; rest &= rest - 1) {
     const auto island = static_cast<std::size_t>(std::countr_zero(rest));
     if (!take_spare()) return DropReason::kNoBuffer;
     aggregation::Input input{packet.buffer.data() + kHeaderBytes, packet.buffer.share()};
-    const auto admitted = epoch.points[island].admit(header.round, header.rank, header.chunk, facts, input,
+    if (is_partial) input.format = static_cast<wire::Format>(header.format);
+    // A site's fold point knows its inputs by their places.
+    const std::uint16_t source =
+        epoch.is_site(island) ? std::uint16_t{branch.input} : std::uint16_t{header.rank};
+    const auto admitted = epoch.points[island].admit(header.round, source, header.chunk, facts, input,
                                                      header.payload_bytes, now_ns);
     if (admitted.admission.member_done) note_contributed(header.rank, admitted.round->window, now_ns);
     if (admitted.admission.state == Admitted::kCompleted)
@@ -94,19 +94,21 @@ bool Lane::take_spare() {
 /// The chunk's last contribution is in: fold, and send the result to the island at once.
 void Lane::finish_chunk(LaneEpoch& epoch, std::size_t island, OpenRound& round, std::uint32_t index,
                         Nanoseconds now_ns) {
+  if (epoch.is_site(island)) return finish_site_chunk(epoch, island, round, index, now_ns);
   const aggregation::RoundWindow& window = round.window;
   std::byte* const out = spare_.data() + kHeaderBytes;
   const aggregation::FoldedChunk folded = epoch.points[island].fold(round, index, out);
 
   const LocalIsland& local = epoch.table->islands[island];
   if (folded.non_finite != 0 || folded.saturated != 0)
-    note_values(*round.entry, local.rank, folded, epoch.points[island].non_finite());
+    note_values(folded, epoch.points[island].non_finite(), local.rank,
+                [&round](std::size_t member) { return round.entry->ranks[member]; });
   wire::Header header = make_header(wire::Type::kResult, &epoch);
   header.rank = local.rank;
   header.round = window.round();
   header.chunk = window.geometry().chunk_of(index);
   header.specific = folded.contributors;
-  header.format = static_cast<std::uint8_t>(window.facts().output());
+  header.format = static_cast<std::uint8_t>(folded.format);
   header.operation = static_cast<std::uint8_t>(window.facts().operation);
   wire::set_payload(header, std::span(out, folded.payload_bytes));
   send_sequenced(local.link, header, out, folded.payload_bytes, std::move(spare_), now_ns);

@@ -31,6 +31,40 @@ Status check_receive_trees(const EpochTable& table, std::size_t island) {
   return ok_status();
 }
 
+/// Every input of a site's fold point must have a tree that brings it here, and what it folds a tree that
+/// starts here.
+// lint: set-up, runs in control before the lane sees the epoch
+Status check_site_point(const EpochTable& table, std::size_t index) {
+  const SitePoint& site = table.sites[index];
+  const std::size_t point = table.islands.size() + index;
+  const auto wrong = [&site](std::size_t entry, const std::string& what) {
+    return invalid_input("site's fold point of rank " + std::to_string(site.lowest_member) +
+                         ", schedule entry " + std::to_string(entry) + ": " + what);
+  };
+  if (!table.edge_aggregation) return wrong(0, "nothing is folded here");
+  if (site.inputs.size() != table.period || site.entries.size() != table.period)
+    return wrong(0, "not one entry per round of " + std::to_string(table.period));
+  for (std::size_t entry = 0; entry < site.inputs.size(); ++entry) {
+    const aggregation::MemberEntry& inputs = site.inputs[entry];
+    const SiteEntry& at = site.entries[entry];
+    if (inputs.rests()) continue;
+    if (at.below.size() != inputs.members || at.members.empty() ||
+        at.members.size() > aggregation::kMaxMembers)
+      return wrong(entry, "its members do not go with its inputs");
+    for (std::size_t input = 0; input < inputs.members; ++input) {
+      const multicast::Branch* const branch = table.forwarding.find(inputs.receive_trees[input]);
+      if (branch == nullptr || branch->deliver != std::uint64_t{1} << point || branch->entry != entry ||
+          branch->input != input)
+        return wrong(entry, "tree " + std::to_string(inputs.receive_trees[input]) + " does not bring input " +
+                                std::to_string(input));
+    }
+    const multicast::Branch* const out = table.forwarding.find(at.tree);
+    if (out == nullptr || out->parent_point != point || out->entry != entry)
+      return wrong(entry, "tree " + std::to_string(at.tree) + " does not start here");
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 // lint: set-up, runs in control before the lane sees the epoch
@@ -40,6 +74,8 @@ Result<std::unique_ptr<LaneEpoch>> LaneEpoch::create(std::shared_ptr<const Epoch
   if (table->period == 0 || table->lane_count == 0) return invalid_input("no schedule entry, or no lane");
   for (std::size_t island = 0; island < table->islands.size(); ++island)
     if (auto checked = check_receive_trees(*table, island); !checked) return std::move(checked).error();
+  for (std::size_t site = 0; site < table->sites.size(); ++site)
+    if (auto checked = check_site_point(*table, site); !checked) return std::move(checked).error();
   std::vector<std::uint8_t> children(table->forwarding.size());
   for (std::size_t tree = 0; tree < children.size(); ++tree) {
     const multicast::Branch* const branch = table->forwarding.find(static_cast<std::uint16_t>(tree));
@@ -51,20 +87,32 @@ Result<std::unique_ptr<LaneEpoch>> LaneEpoch::create(std::shared_ptr<const Epoch
   std::unique_ptr<LaneEpoch> epoch(
       new LaneEpoch(table, first_round, link::GrantTable(table->period, children)));
   if (!table->edge_aggregation) return epoch;
-  epoch->points.reserve(table->islands.size());
-  for (const LocalIsland& island : table->islands) {
+  epoch->points.reserve(table->points());
+  for (std::size_t i = 0; i < table->points(); ++i) {
     aggregation::FoldPointConfig config;
-    config.entries = island.members;
+    if (epoch->is_site(i))
+      config.entries = epoch->site(i).inputs;
+    else
+      config.entries = table->islands[i].members;
     config.first_round = first_round;
     config.geometry = {lane, table->lane_count, table->chunk_elements, table->max_payload_bytes};
     config.instruction_set = instruction_set;
     config.non_finite = table->non_finite;
+    config.narrow_partials = table->narrow_partials;
     config.deadline_ns = table->deadline_ns;
     auto point = aggregation::FoldPoint::create(config);
     if (!point) return std::move(point).error();
     epoch->points.push_back(std::move(point).value());
   }
   return epoch;
+}
+
+std::uint64_t LaneEpoch::members_in(std::size_t point, std::uint32_t round, std::uint64_t inputs) const {
+  const SiteEntry& at = site_entry(point, round);
+  std::uint64_t members = 0;
+  for (; inputs != 0; inputs &= inputs - 1)
+    members |= at.below[static_cast<std::size_t>(std::countr_zero(inputs))];
+  return members;
 }
 
 void LaneEpoch::end_before(const LaneEpoch& next, Nanoseconds now_ns) {
@@ -89,7 +137,7 @@ bool LaneEpoch::drained(Nanoseconds now_ns) const {
   if (now_ns >= last_used_ns && now_ns - last_used_ns >= table->deadline_ns) return true;
   const bool closed = std::all_of(points.begin(), points.end(),
                                   [](const auto& point) { return point.open_rounds().size() == 0; });
-  return closed && grants.unfinished() == 0 && grants.pending() == 0;
+  return closed && grants.unfinished() == 0 && grants.pending() == 0 && source_ends.empty();
 }
 
 }  // namespace tombolo::dataplane

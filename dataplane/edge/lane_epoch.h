@@ -9,6 +9,7 @@
 #include "aggregation/fold_point.h"
 #include "base/result.h"
 #include "dataplane/edge/epoch_table.h"
+#include "dataplane/edge/tree_state.h"
 #include "protocol/link/grant_table.h"
 
 namespace tombolo::dataplane {
@@ -28,7 +29,16 @@ struct LaneEpoch {
   bool covers(std::uint32_t round) const { return round >= first_round && round < end_round; }
   std::uint32_t entry_of(std::uint32_t round) const { return (round - first_round) % table->period; }
 
-  /// Children of a branch are numbered: links first, then local islands, lowest bit first.
+  /// Fold points are those of the islands first, then those of the site.
+  bool is_site(std::size_t point) const { return point >= table->islands.size(); }
+  const SitePoint& site(std::size_t point) const { return table->sites[point - table->islands.size()]; }
+  const SiteEntry& site_entry(std::size_t point, std::uint32_t round) const {
+    return site(point).entries[entry_of(round)];
+  }
+  /// The members of the clique that are in those inputs of a site's fold point.
+  std::uint64_t members_in(std::size_t point, std::uint32_t round, std::uint64_t inputs) const;
+
+  /// Children of a branch are numbered: links first, then local fold points, lowest bit first.
   static std::uint32_t child_of_link(const multicast::Branch& branch, std::uint8_t link) {
     return static_cast<std::uint32_t>(std::popcount(branch.child_links & ((std::uint64_t{1} << link) - 1)));
   }
@@ -37,9 +47,9 @@ struct LaneEpoch {
                                       std::popcount(branch.deliver & ((std::uint64_t{1} << island) - 1)));
   }
 
-  /// The members of that round, at the fold point of a local island, that are lost.
-  std::uint64_t lost_members(std::size_t island, std::uint32_t round) const {
-    return successor == nullptr ? 0 : successor->losses.members[island][entry_of(round)];
+  /// The members of that round, at a fold point, that are lost.
+  std::uint64_t lost_members(std::size_t point, std::uint32_t round) const {
+    return successor == nullptr ? 0 : successor->losses.members[point][entry_of(round)];
   }
 
   /// The epoch ends before the first round of `next`, and knows from it what is lost.
@@ -56,11 +66,18 @@ struct LaneEpoch {
   /// The next epoch, if this one has to go on without what is lost (EpochTable::losses); else nullptr.
   std::shared_ptr<const EpochTable> successor;
   link::GrantTable grants;
-  std::vector<aggregation::FoldPoint> points;  ///< By local island; empty without edge aggregation.
+  /// By local island, then the site's; empty without edge aggregation.
+  std::vector<aggregation::FoldPoint> points;
+  ResultCounts results;    ///< Of trees that end at islands here.
+  SourceEnds source_ends;  ///< What this edge has to say down trees about ends of rounds.
 
  private:
   LaneEpoch(std::shared_ptr<const EpochTable> epoch_table, std::uint32_t first, link::GrantTable grant_table)
-      : table(std::move(epoch_table)), first_round(first), grants(std::move(grant_table)) {}
+      : table(std::move(epoch_table)),
+        first_round(first),
+        grants(std::move(grant_table)),
+        results(*table),
+        source_ends(*table) {}
 };
 
 }  // namespace tombolo::dataplane

@@ -42,15 +42,17 @@ void Lane::publish_rounds() {
     for (std::size_t island = 0; island < epoch.points.size(); ++island)
       for (const aggregation::OpenRound* const round : epoch.points[island].open_rounds()) {
         const aggregation::RoundWindow& window = round->window;
+        const bool is_site = epoch.is_site(island);
         if (open < RoundBoard::kPlaces)
-          board_.put(open, {.epoch = epoch.table->epoch,
-                            .round = window.round(),
-                            .rank = epoch.table->islands[island].rank,
-                            .entry = epoch.entry_of(window.round()),
-                            .late = window.late(),
-                            .chunks_done = window.base(),
-                            .chunks_total = window.facts_known() ? window.chunks_total() : 0,
-                            .first_contribution_ns = window.first_contribution_ns()});
+          board_.put(open,
+                     {.epoch = epoch.table->epoch,
+                      .round = window.round(),
+                      .rank = is_site ? epoch.site(island).lowest_member : epoch.table->islands[island].rank,
+                      .entry = epoch.entry_of(window.round()),
+                      .late = is_site ? late_at_site(epoch, island, *round) : window.late(),
+                      .chunks_done = window.base(),
+                      .chunks_total = window.facts_known() ? window.chunks_total() : 0,
+                      .first_contribution_ns = window.first_contribution_ns()});
         ++open;
         slots += window.window_slots();
         held += window.held();
@@ -62,20 +64,6 @@ void Lane::publish_rounds() {
   counters_.held_contributions.set(held);
   counters_.grants_unfinished.set(unfinished);
   counters_.grants_pending.set(pending);
-}
-
-/// A chunk had values that are not finite, or a result that did not fit its format.
-void Lane::note_values(const aggregation::MemberEntry& entry, std::uint16_t island_rank,
-                       const aggregation::FoldedChunk& folded, std::span<const fold::NonFinite> found) {
-  if (island_rank < kLagRanks) counters_.values[island_rank].saturated.add(folded.saturated);
-  for (std::uint64_t rest = folded.non_finite; rest != 0; rest &= rest - 1) {
-    const auto member = static_cast<std::size_t>(std::countr_zero(rest));
-    if (entry.ranks[member] >= kLagRanks) continue;
-    ValueCounters& values = counters_.values[entry.ranks[member]];
-    values.nan.add(found[member].nan);
-    values.infinity.add(found[member].infinity);
-    if ((folded.contributors >> member & 1) == 0) values.rejected_chunks.add();
-  }
 }
 
 /// A contributor's last chunk of a round is in.

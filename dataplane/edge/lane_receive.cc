@@ -48,7 +48,11 @@ DropReason Lane::handle_sequenced(const wire::Header& header, RxPacket& packet, 
   DropReason reason = DropReason::kUnsupportedType;
   switch (header.packet_type()) {
     case wire::Type::kContribution:
+    case wire::Type::kPartial:
       reason = on_contribution(header, packet, link, now_ns);
+      break;
+    case wire::Type::kResult:
+      reason = on_result(header, packet, link, now_ns);
       break;
     case wire::Type::kGrant:
       reason = on_grant(header, link);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include "dataplane/edge/lane.h"
 
@@ -43,6 +44,10 @@ DropReason Lane::on_round_end(const wire::Header& header, std::uint8_t link, Nan
   if (epoch == nullptr) return DropReason::kUnknownEpoch;
   if (header.tree == wire::kNoTree) return abandon_rounds(header, *epoch, link, now_ns);
   const multicast::Branch* const branch = epoch->table->forwarding.find(header.tree);
+  const bool from_above = branch != nullptr && branch->traffic != multicast::Traffic::kDirect &&
+                          !branch->starts_here() && branch->parent_link == link &&
+                          !links_[link].config.is_island;
+  if (from_above) return on_source_end(header, *epoch, *branch, now_ns);
   if (const DropReason reason = check_from_below(header, *epoch, branch, link); reason != DropReason::kNone)
     return reason;
   const auto outcome = static_cast<RoundOutcome>(static_cast<std::uint32_t>(header.chunk));
@@ -58,15 +63,19 @@ DropReason Lane::abandon_rounds(const wire::Header& header, LaneEpoch& epoch, st
   if (!epoch.covers(header.round)) return DropReason::kRoundClosed;
   const std::uint64_t before = std::min<std::uint64_t>(header.specific, header.round - epoch.first_round);
   const auto first = static_cast<std::uint32_t>(header.round - before);
-  for (std::size_t island = 0; island < epoch.points.size(); ++island) {
+  const std::size_t folds_for = epoch.points.empty() ? 0 : epoch.table->islands.size();
+  for (std::size_t island = 0; island < folds_for; ++island) {
     const LocalIsland& local = epoch.table->islands[island];
     if (local.link != link) continue;
     if (local.rank != header.rank) return DropReason::kWrongRank;
+    bool ended = false;
+    if (const DropReason reason = abandon_on_trees(epoch, local, first, header.round, ended);
+        reason != DropReason::kNone)
+      return reason;
     FoldPoint& point = epoch.points[island];
     const auto highest = point.highest_opened();
     const bool to_come = !highest || header.round > *highest;
     if (to_come && !point.skip(first, header.round)) return DropReason::kLinkWindowFull;
-    bool ended = false;
     for (OpenRound* const round : point.open_rounds()) {
       if (round->window.round() < first || round->window.round() > header.round) continue;
       end_round(epoch, island, *round, RoundOutcome::kAbandoned, now_ns);
@@ -82,19 +91,30 @@ bool Lane::advance_rounds(LaneEpoch& epoch, Nanoseconds now_ns) {
   bool more = false;
   for (std::size_t island = 0; island < epoch.points.size(); ++island) {
     FoldPoint& point = epoch.points[island];
-    for (OpenRound* const round : point.open_rounds())
-      if (round->window.complete()) end_round(epoch, island, *round, RoundOutcome::kComplete, now_ns);
+    const bool is_site = epoch.is_site(island);
+    for (OpenRound* const round : point.open_rounds()) {
+      if (!round->window.complete()) continue;
+      if (is_site)
+        note_folded(epoch, island, *round);
+      else
+        end_round(epoch, island, *round, RoundOutcome::kComplete, now_ns);
+    }
     for (OpenRound* const round : point.expire(now_ns))
       end_round(epoch, island, *round, RoundOutcome::kDeadline, now_ns);
     for (OpenRound* const round : point.open_rounds()) {
       const std::uint64_t lost = epoch.lost_members(island, round->window.round());
-      if (lost != 0 && (round->window.missing() & lost) != 0)
-        end_round(epoch, island, *round, RoundOutcome::kLost, now_ns);
+      const std::uint64_t missing = round->window.missing();
+      const std::uint64_t awaited =
+          is_site ? epoch.members_in(island, round->window.round(), missing) : missing;
+      if ((awaited & lost) != 0) end_round(epoch, island, *round, RoundOutcome::kLost, now_ns);
     }
     for (OpenRound* const round : point.advance())
       more = more || epoch.lost_members(island, round->window.round()) != 0;
     for (OpenRound* const round : point.open_rounds())
-      if (FoldPoint::grant_due(*round)) grant_slots(epoch, island, *round);
+      if (is_site)
+        grant_site_slots(epoch, island, *round);
+      else if (FoldPoint::grant_due(*round))
+        grant_slots(epoch, island, *round);
     if (const auto highest = point.highest_opened()) note_opened(*highest);
   }
   return more;
@@ -121,8 +141,13 @@ void Lane::grant_slots(LaneEpoch& epoch, std::size_t island, OpenRound& round) {
 /// failed the island, with the members that are missing.
 void Lane::end_round(LaneEpoch& epoch, std::size_t island, OpenRound& round, RoundOutcome outcome,
                      Nanoseconds now_ns) {
-  const aggregation::MemberEntry& entry = *round.entry;
   const std::uint32_t number = round.window.round();
+  if (epoch.is_site(island)) {
+    const std::uint64_t lost = epoch.lost_members(island, number);
+    const std::uint64_t missing = outcome == RoundOutcome::kLost ? lost : late_at_site(epoch, island, round);
+    return end_site_round(epoch, island, round, {outcome, missing}, true, now_ns);
+  }
+  const aggregation::MemberEntry& entry = *round.entry;
   const bool failed = outcome != RoundOutcome::kComplete;
   const std::uint64_t lost = outcome == RoundOutcome::kLost ? epoch.lost_members(island, number) : 0;
   const std::uint64_t missing = lost != 0 ? lost & round.window.missing() : failed ? round.window.late() : 0;
@@ -151,6 +176,12 @@ bool Lane::tell_upward(LaneEpoch& epoch, Nanoseconds now_ns) {
   GrantTable::Upward upward;
   for (std::size_t n = epoch.grants.pending(); n > 0 && epoch.grants.next_upward(upward); --n) {
     const multicast::Branch& branch = *epoch.table->forwarding.find(upward.tree);
+    if (branch.starts_here()) {
+      epoch.grants.told(upward);
+      if (upward.ended) on_site_tree_ended(epoch, branch.parent_point, upward.round, upward.end, now_ns);
+      again_ = true;
+      continue;
+    }
     const link::Peer& parent = links_[branch.parent_link].peer;
     if (parent.up() && parent.sender().free_slots() <= kRoundEndReserve) {
       epoch.grants.postpone();
@@ -170,10 +201,18 @@ bool Lane::tell_upward(LaneEpoch& epoch, Nanoseconds now_ns) {
   return all_told;
 }
 
-/// Whom the fold point of the branch's own island waits for; told to that island only.
+/// Whom the fold point of the branch's own island waits for, or on a tree that of its site; told to that
+/// island only.
 std::uint64_t Lane::late_members(const LaneEpoch& epoch, const multicast::Branch& branch,
                                  std::uint32_t round) const {
-  for (std::size_t island = 0; island < epoch.points.size(); ++island) {
+  if (branch.traffic == multicast::Traffic::kContributions) {
+    if (branch.deliver == 0 || !links_[branch.parent_link].config.is_island) return 0;
+    const auto point = static_cast<std::size_t>(std::countr_zero(branch.deliver));
+    const OpenRound* const open = epoch.points[point].find(round);
+    return open == nullptr ? 0 : late_at_site(epoch, point, *open);
+  }
+  const std::size_t folds_for = epoch.points.empty() ? 0 : epoch.table->islands.size();
+  for (std::size_t island = 0; island < folds_for; ++island) {
     if (epoch.table->islands[island].link != branch.parent_link) continue;
     const OpenRound* const open = epoch.points[island].find(round);
     return open == nullptr ? 0 : open->window.late();

@@ -42,6 +42,9 @@ class GrantTable {
   /// Child `child` of `tree` has slots for chunks before `up_to`. Older rounds than those kept are ignored.
   void grant(std::uint16_t tree, std::uint32_t round, std::uint32_t child, std::uint32_t up_to);
 
+  /// The round is on its way on the tree, whatever was granted: it is unfinished until all children are done.
+  void note(std::uint16_t tree, std::uint32_t round) { use(tree, round); }
+
   /// That child is done with the round; it no longer limits the others.
   void end(std::uint16_t tree, std::uint32_t round, std::uint32_t child, const End& end);
 

@@ -99,7 +99,8 @@ struct Header {
   std::uint8_t operation = 0;
   Le16 payload_bytes;
   std::uint8_t result_format = 0;  ///< That the result is to have; 0: as `format`.
-  std::array<std::uint8_t, 3> reserved{};
+  std::uint8_t update_format = 0;  ///< PARTIAL: of the contributions that are in it; else 0.
+  std::array<std::uint8_t, 2> reserved{};
   Le32 payload_crc;  ///< CRC32C of the payload; made once, where the payload is made.
   Le32 header_crc;   ///< CRC32C of the 60 bytes before it; redone for each copy.
 
@@ -107,8 +108,8 @@ struct Header {
 };
 static_assert(sizeof(Header) == kHeaderBytes && alignof(Header) == 1);
 static_assert(offsetof(Header, epoch) == 16 && offsetof(Header, specific) == 40);
-static_assert(offsetof(Header, result_format) == 52 && offsetof(Header, payload_crc) == 56 &&
-              offsetof(Header, header_crc) == 60);
+static_assert(offsetof(Header, result_format) == 52 && offsetof(Header, update_format) == 53 &&
+              offsetof(Header, payload_crc) == 56 && offsetof(Header, header_crc) == 60);
 static_assert(std::is_trivially_copyable_v<Header>);
 
 /// Types that carry a link sequence number and are repaired by the previous hop.

@@ -33,14 +33,14 @@ constexpr std::array<TypeRule, kTypes> make_rules() {
   std::array<TypeRule, kTypes> rules{};
   const auto at = [&rules](Type type) -> TypeRule& { return rules[static_cast<std::size_t>(type)]; };
   at(Type::kContribution) = {0, kMaxPayloadBytes, 1, true, true, true, true, true, Specific::kUpdateElements};
-  at(Type::kPartial) = {0, kMaxPayloadBytes, 1, true, true, true, false, true, Specific::kNotZero};
-  at(Type::kResult) = {0, kMaxPayloadBytes, 1, true, false, true, true, false, Specific::kAny};
+  at(Type::kPartial) = {0, kMaxPayloadBytes, 1, true, true, true, false, true, Specific::kUpdateElements};
+  at(Type::kResult) = {0, kMaxPayloadBytes, 1, true, false, true, false, false, Specific::kAny};
   at(Type::kParity) = {kParityIdentityBytes, kMaxPayloadBytes, 1, false, false, true, false, false,
                        Specific::kNotZero};
   at(Type::kFeedback) = {kMinFeedbackBytes, kMaxFeedbackBytes, 8, false, false, false, false, false,
                          Specific::kZero};
-  at(Type::kGrant) = {0, 0, 1, false, false, true, true, true, Specific::kAny};
-  at(Type::kRoundEnd) = {0, 0, 1, false, false, true, true, false, Specific::kAny};
+  at(Type::kGrant) = {0, 0, 1, false, false, true, false, true, Specific::kAny};
+  at(Type::kRoundEnd) = {0, 0, 1, false, false, true, false, false, Specific::kAny};
   at(Type::kHello) = {kHelloBytes, kHelloBytes, 1, false, false, false, false, false, Specific::kZero};
   at(Type::kJoin) = {0, 0, 1, false, false, false, true, false, Specific::kZero};
   at(Type::kConfig) = {kMinConfigBytes, kMaxConfigBytes, 2, false, false, true, true, false, Specific::kZero};
@@ -109,19 +109,26 @@ bool fields_fit(const Header& header, const TypeRule& rule) {
   } else if (header.format != 0 || header.operation != 0) {
     return false;
   }
+  const bool is_partial = header.packet_type() == Type::kPartial;
+  if (is_partial ? unit_of(header.update_format).bytes == 0 : header.update_format != 0) return false;
   if (header.result_format != 0) {
-    // There is one way to ask for the format of the values themselves: 0.
-    if (!rule.is_input || header.result_format == header.format) return false;
+    // There is one way to ask for the format of the contributions themselves: 0.
+    if (!rule.is_input || header.result_format == (is_partial ? header.update_format : header.format))
+      return false;
     if (unit_of(header.result_format).bytes == 0) return false;
   }
   if (rule.needs_epoch && header.epoch == 0) return false;
   if (rule.needs_rank && header.rank == kNoRank) return false;
   if (rule.needs_tree && header.tree == kNoTree) return false;
   if (!specific_fits(header, rule.specific)) return false;
+  // Without a tree a result or an end of a round is one island's; a tree may be that of a site that folds.
+  const bool may_be_a_sites = header.packet_type() == Type::kResult || header.packet_type() == Type::kRoundEnd;
+  if (may_be_a_sites && header.tree == kNoTree && header.rank == kNoRank) return false;
   if (header.packet_type() != Type::kRoundEnd) return true;
   if (header.chunk > static_cast<std::uint32_t>(RoundOutcome::kLost)) return false;
-  // A complete round misses nobody.
-  return header.chunk != static_cast<std::uint32_t>(RoundOutcome::kComplete) || header.specific == 0;
+  // A complete round misses nobody; down a tree the number says how many results there were.
+  return header.chunk != static_cast<std::uint32_t>(RoundOutcome::kComplete) || header.specific == 0 ||
+         (header.tree != kNoTree && header.rank == kNoRank);
 }
 
 bool body_fits(Type type, std::span<const std::byte> payload) {

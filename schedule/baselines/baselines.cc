@@ -12,46 +12,66 @@
 #include "schedule/baselines/ring.h"
 #include "schedule/baselines/servers.h"
 #include "schedule/baselines/tree_packing.h"
+#include "schedule/bounds.h"
 
 namespace tombolo::schedule::baselines {
 namespace {
 
-/// A baseline whose rounds the model cannot time under these capabilities is a row without a value.
-Baseline row_of(const std::string& name, Result<Baseline> result) {
-  if (!result) return undefined_baseline(name, "", result.error().message);
-  return std::move(*result);
-}
+/// Collects rows.
+class Rows {
+ public:
+  Rows(const Scene& scene, const std::function<void(std::string_view)>& tell) : scene_(scene), tell_(tell) {}
+
+  /// `make` takes the scene. A baseline whose rounds the model cannot time under these capabilities is a row
+  /// without a value.
+  template <typename Make>
+  void add(const std::string& name, const Make& make) {
+    if (tell_) tell_("comparing: " + name);
+    Result<Baseline> row = make(scene_);
+    rows_.push_back(row ? std::move(*row) : undefined_baseline(name, "", row.error().message));
+    // Other modes may be what these rounds are timed with; edges run the mode direct.
+    if (allows_any_mode(scene_.capabilities()) && name != kFullDirect) rows_.back().direct_cliques = false;
+  }
+
+  std::vector<Baseline> take() { return std::move(rows_); }
+
+  static constexpr const char* kFullDirect = "full clique, direct";
+
+ private:
+  const Scene& scene_;
+  const std::function<void(std::string_view)>& tell_;
+  std::vector<Baseline> rows_;
+};
 
 }  // namespace
 
-Result<std::vector<Baseline>> all_baselines(const Setting& setting,
-                                            const std::vector<unsigned>& local_steps) {
-  const auto made = Scene::make(setting);
-  if (!made) return made.error();
-  const Scene& scene = *made;
-  std::vector<Baseline> rows;
-  rows.push_back(row_of("full clique, direct", full_clique(scene, Family::kDirect)));
-  rows.push_back(row_of("full clique, sharded", full_clique(scene, Family::kSharded)));
-  rows.push_back(ring_all_reduce(scene));
-  rows.push_back(parameter_server(scene));
-  rows.push_back(row_of("hierarchical", hierarchical(scene)));
-  rows.push_back(row_of("geographic grid", geographic_grid(scene)));
-  rows.push_back(row_of("random matchings", random_matchings(scene)));
-  rows.push_back(matcha(scene));
-  rows.push_back(row_of("one-peer exponential", one_peer_exponential(scene)));
-  rows.push_back(row_of("Base-(k+1)", base_graph(scene)));
-  rows.push_back(row_of("D-Cliques", d_cliques(scene)));
-  rows.push_back(bandwidth_aware(scene));
-  rows.push_back(physical_gossip(scene));
-  rows.push_back(row_of("D-PSGD on a ring", ring_gossip(scene)));
-  rows.push_back(taccl_like(scene));
-  rows.push_back(row_of("factored gossip", factored_gossip(scene)));
-  rows.push_back(halos_like(scene));
-  rows.push_back(async_diloco_like(scene));
-  rows.push_back(row_of("static partition and full", static_partition_and_full(scene)));
+Result<std::vector<Baseline>> all_baselines(const Setting& setting, const std::vector<unsigned>& local_steps,
+                                            const std::function<void(std::string_view)>& tell) {
+  const auto scene = Scene::make(setting);
+  if (!scene) return scene.error();
+  Rows rows(*scene, tell);
+  rows.add(Rows::kFullDirect, [](const Scene& s) { return full_clique(s, Family::kDirect); });
+  rows.add("full clique, sharded", [](const Scene& s) { return full_clique(s, Family::kSharded); });
+  rows.add("ring all-reduce", ring_all_reduce);
+  rows.add("parameter server", parameter_server);
+  rows.add("hierarchical", hierarchical);
+  rows.add("geographic grid", geographic_grid);
+  rows.add("random matchings", random_matchings);
+  rows.add("MATCHA", matcha);
+  rows.add("one-peer exponential", one_peer_exponential);
+  rows.add("Base-(k+1)", base_graph);
+  rows.add("D-Cliques", d_cliques);
+  rows.add("bandwidth-aware topology", bandwidth_aware);
+  rows.add("D-PSGD on the physical graph", physical_gossip);
+  rows.add("D-PSGD on a ring", ring_gossip);
+  rows.add("TACCL-like all-reduce", taccl_like);
+  rows.add("factored gossip", factored_gossip);
+  rows.add("HALoS-like", halos_like);
+  rows.add("asynchronous DiLoCo-like", async_diloco_like);
+  rows.add("static partition and full", static_partition_and_full);
   for (const unsigned steps : local_steps)
-    rows.push_back(row_of(fmt::format("DiLoCo, every {} steps", steps), diloco(scene, steps)));
-  return rows;
+    rows.add(fmt::format("DiLoCo, every {} steps", steps), [&](const Scene& s) { return diloco(s, steps); });
+  return rows.take();
 }
 
 }  // namespace tombolo::schedule::baselines

@@ -107,7 +107,9 @@ Result<Baseline> full_clique(const Scene& scene, Family family) {
                 "arXiv 1602.05629, every island sending to every other";
   const auto seconds = scene.clique_time_s(everyone(scene.islands()), family);
   if (!seconds) return seconds.error();
-  return baseline_of_exact_round(name, source, "", *seconds, scene.islands());
+  Baseline row = baseline_of_exact_round(name, source, "", *seconds, scene.islands());
+  row.direct_cliques = !sharded;
+  return row;
 }
 
 Result<Baseline> geographic_grid(const Scene& scene) {

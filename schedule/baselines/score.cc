@@ -108,9 +108,12 @@ Baseline baseline_of_cycle(std::string name, std::string source, std::string cho
   row.name = std::move(name);
   row.source = std::move(source);
   row.choices = std::move(choices);
+  row.direct_cliques = true;
   for (const TimedMatrix& round : cycle) {
     row.round_s.push_back(round.seconds);
     row.cycle_s += round.seconds;
+    Round cliques;
+    row.direct_cliques = row.direct_cliques && is_clique_round(round.w, cliques) && !cliques.cliques.empty();
   }
   const Score score = score_cycle(cycle);
   row.disagreement_s = score.disagreement_s;

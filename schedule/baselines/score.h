@@ -20,6 +20,9 @@ struct Baseline {
   double disagreement_s = 0;  ///< D; infinite if the islands are never joined.
   double r_per_s = 0;         ///< R, or NaN where there are no rounds that could contract (asynchronous).
   double cycle_s = 0;         ///< For random rounds the mean round; the longest loop if asynchronous.
+  /// Whether it is a cycle of rounds of cliques, without rests, each of which exchanges directly: what edges
+  /// run.
+  bool direct_cliques = false;
 
   bool defined() const { return undefined.empty(); }
 };

@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "schedule/fixed_point.h"
+
 namespace tombolo::schedule {
 namespace {
 
@@ -47,6 +49,14 @@ class FragmentMixing {
       cycle = cycle * cycle;
     }
     return pass_cycle(covariance) / (static_cast<double>(n_) * cycle_s_);
+  }
+
+  /// The square of what a cycle leaves, at most, of values that their snapshots agree with.
+  double left() const {
+    MatrixXd state(2 * n_, n_);
+    state << identity_without_mean(n_), identity_without_mean(n_);
+    for (const Event& event : events_) apply(event, state);
+    return squared_norm(state.topRows(n_));
   }
 
  private:
@@ -117,8 +127,8 @@ Status check(const Schedule& schedule, const Timetable& timetable, std::size_t i
 }
 
 /// Of a timetable that was checked.
-double measure(const Schedule& schedule, const Timetable& timetable, std::size_t islands,
-               std::uint32_t fragment) {
+FragmentMixing make_mixing(const Schedule& schedule, const Timetable& timetable, std::size_t islands,
+                           std::uint32_t fragment) {
   const double cycle_s = timetable.cycle_s;
   const auto within = [&](double time_s) { return time_s - std::floor(time_s / cycle_s) * cycle_s; };
   std::vector<Event> events;
@@ -128,7 +138,7 @@ double measure(const Schedule& schedule, const Timetable& timetable, std::size_t
     events.push_back({within(timed.start_s), false, members});
     events.push_back({within(timed.end_s() - cycle_s * kEndFirst), true, members});
   }
-  return FragmentMixing(std::move(events), cycle_s, islands).disagreement();
+  return {std::move(events), cycle_s, islands};
 }
 
 }  // namespace
@@ -137,7 +147,7 @@ Result<double> event_disagreement(const Schedule& schedule, const Timetable& tim
   if (auto sound = check(schedule, timetable, islands); !sound) return std::move(sound).error();
   double sum = 0;
   for (std::uint32_t fragment = 0; fragment < timetable.fragments; ++fragment)
-    sum += measure(schedule, timetable, islands, fragment);
+    sum += make_mixing(schedule, timetable, islands, fragment).disagreement();
   return sum / timetable.fragments;
 }
 
@@ -145,7 +155,15 @@ Result<double> fragment_disagreement(const Schedule& schedule, const Timetable& 
                                      std::size_t islands, std::uint32_t fragment) {
   if (auto sound = check(schedule, timetable, islands); !sound) return std::move(sound).error();
   if (fragment >= timetable.fragments) return invalid_input("event mixing: no such fragment");
-  return measure(schedule, timetable, islands, fragment);
+  return make_mixing(schedule, timetable, islands, fragment).disagreement();
+}
+
+Result<double> event_contraction(const Schedule& schedule, const Timetable& timetable, std::size_t islands) {
+  if (auto sound = check(schedule, timetable, islands); !sound) return std::move(sound).error();
+  double most = 0;
+  for (std::uint32_t fragment = 0; fragment < timetable.fragments; ++fragment)
+    most = std::max(most, make_mixing(schedule, timetable, islands, fragment).left());
+  return (1 - most) / timetable.cycle_s;
 }
 
 }  // namespace tombolo::schedule

@@ -19,4 +19,10 @@ Result<double> event_disagreement(const Schedule& schedule, const Timetable& tim
 Result<double> fragment_disagreement(const Schedule& schedule, const Timetable& timetable,
                                      std::size_t islands, std::uint32_t fragment);
 
+/// R, per second: (1 - the square of the most that a cycle leaves of a disagreement) / cycle, for the
+/// fragment whose cycle leaves most. The cycle begins at time 0, and what was held at the start of exchanges
+/// that are then under way is what islands hold: so a timetable with barriers has the barrier's R. Errors:
+/// the same.
+Result<double> event_contraction(const Schedule& schedule, const Timetable& timetable, std::size_t islands);
+
 }  // namespace tombolo::schedule

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "schedule/event/event_mixing.h"
 #include "schedule/event/load_profile.h"
 
 namespace tombolo::schedule {
@@ -24,7 +25,7 @@ double alone_s(const Exchange& exchange, std::span<const double> update_s) {
   return sending_s;
 }
 
-/// Works out one timetable.
+/// Works out timetables of one schedule.
 class Planner {
  public:
   Planner(const Schedule& schedule, std::size_t islands, std::vector<Exchange> exchanges,
@@ -33,11 +34,30 @@ class Planner {
         islands_(islands),
         exchanges_(std::move(exchanges)),
         update_s_(std::move(update_s)),
-        fragments_(fragments) {}
-
-  Result<Timetable> run() {
+        fragments_(fragments) {
     lay_out();
-    for (const Exchange& exchange : exchanges_) sending_s_.push_back(alone_s(exchange, update_s_));
+  }
+
+  /// The better of what comes of two sets of rates: neither is always so.
+  Result<Timetable> best() {
+    std::vector<double> alone;
+    for (const Exchange& exchange : exchanges_) alone.push_back(alone_s(exchange, update_s_));
+    std::vector<double> together = barrier_rates();
+    const bool alike = std::equal(alone.begin(), alone.end(), together.begin(),
+                                  [](double a, double b) { return std::abs(a - b) <= kLoadTolerance * b; });
+    auto quick = slow_down_from(std::move(alone));
+    if (!quick || alike) return quick;
+    auto even = slow_down_from(std::move(together));
+    if (!even) return quick;
+    const auto quick_d = fragment_disagreement(schedule_, *quick, islands_, 0);
+    const auto even_d = fragment_disagreement(schedule_, *even, islands_, 0);
+    return even_d && !(quick_d && *quick_d <= *even_d) ? even : quick;
+  }
+
+ private:
+  /// Until everything fits.
+  Result<Timetable> slow_down_from(std::vector<double> sending_s) {
+    sending_s_ = std::move(sending_s);
     for (int step = 0; step < kMostSlowdowns; ++step) {
       if (auto timed = find_times(); !timed) return std::move(timed).error();
       if (!slow_down()) return timetable_;
@@ -47,7 +67,22 @@ class Planner {
     return timetable_;
   }
 
- private:
+  /// How long each would send if all of its round started at once and ended at once.
+  std::vector<double> barrier_rates() const {
+    std::vector<double> sending_s;
+    for (const Round& round : schedule_.rounds) {
+      const std::size_t first = sending_s.size();
+      std::vector<CliqueLoad> loads;
+      std::vector<const CliqueLoad*> pointers;
+      for (std::size_t i = 0; i < round.cliques.size(); ++i)
+        loads.push_back({exchanges_[first + i].latency_s, exchanges_[first + i].totals});
+      for (const CliqueLoad& load : loads) pointers.push_back(&load);
+      const double seconds = RoundModel::least_time(pointers, update_s_);
+      for (const CliqueLoad& load : loads) sending_s.push_back(seconds - load.latency_s);
+    }
+    return sending_s;
+  }
+
   /// An exchange of the schedule for one fragment: an event of the graph.
   struct Label {
     std::uint32_t exchange = 0;
@@ -111,6 +146,7 @@ class Planner {
       timed.start_s = steady->start_s[i];
       timed.sending_s = sending_s_[labels_[i].exchange];
       timed.latency_s = exchanges_[labels_[i].exchange].latency_s;
+      timed.mode = exchanges_[labels_[i].exchange].mode;
     }
     return ok_status();
   }
@@ -244,7 +280,7 @@ Result<Timetable> EventModel::timetable(const Schedule& schedule, double update_
   if (std::find(meets.begin(), meets.end(), false) != meets.end())
     return invalid_input("an island never meets another; the event form needs a schedule that joins all");
   return Planner(schedule, network().islands.size(), std::move(exchanges), std::move(update_s), fragments)
-      .run();
+      .best();
 }
 
 Result<Exchange> EventModel::quickest(const Clique& clique, std::optional<CliqueMode> mode,

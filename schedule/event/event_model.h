@@ -20,6 +20,7 @@ struct TimedExchange {
   double start_s = 0;
   double sending_s = 0;  ///< How long each of its streams lasts.
   double latency_s = 0;
+  CliqueMode mode{};  ///< As the round says, else as chosen.
 
   double end_s() const { return start_s + sending_s + latency_s; }
 };
@@ -39,10 +40,12 @@ Schedule with_fragments(const Schedule& schedule, std::uint32_t fragments);
 /// - An exchange starts as soon as, for each of its members, the member's exchange before it of the same
 ///   fragment has ended, and those before it of other fragments have sent so much that the two together never
 ///   exceed a capacity. So an island's fragments follow one another bit by bit, and wait for no latency.
-/// - An exchange keeps one rate, as the compiler gives it one: the most that the network carries of it alone.
-///   Where exchanges with no member in common meet on a resource in the steady state and exceed it, the
-///   quickest are slowed to its fair share, until the sum of updates x rate is at most the capacity of every
-///   resource at every time.
+/// - An exchange keeps one rate, as the compiler gives it one: at first the most that the network carries of
+///   it alone. Where exchanges with no member in common meet on a resource in the steady state and exceed it,
+///   the quickest are slowed to its fair share, until the sum of updates x rate is at most the capacity of
+///   every resource at every time. The same is done from the rates that the cliques of a round have with
+///   barriers, and the timetable of less D is taken. So a schedule of rounds in which nobody rests is never
+///   worse than it is with barriers.
 class EventModel {
  public:
   /// Both must outlive the model.

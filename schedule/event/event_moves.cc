@@ -33,6 +33,7 @@ bool set_groups(Round& round, std::vector<Clique> groups) {
     std::sort(group.begin(), group.end());
   }
   round.cliques = std::move(groups);
+  round.modes.clear();  // They were those of the cliques before.
   return true;
 }
 
@@ -91,6 +92,7 @@ bool drop_clique(Schedule& schedule, std::size_t, Random& random) {
   if (round.cliques.size() < 2) return false;
   round.cliques.erase(round.cliques.begin() +
                       static_cast<std::ptrdiff_t>(random.below(round.cliques.size())));
+  round.modes.clear();
   return true;
 }
 

@@ -18,6 +18,8 @@ namespace {
 /// Annealing: how much worse, as a share of D, is taken with probability 1/e; at first and in the end.
 constexpr double kFirstHeat = 0.03;
 constexpr double kLastHeat = 0.0005;
+/// A schedule is better if it is so by more than rounding: else a longer one could pass for better.
+constexpr double kBetter = 1 - 1e-9;
 /// Starts of annealing, each with its share of the evaluations.
 constexpr std::size_t kStarts = 4;
 
@@ -72,8 +74,9 @@ class Search {
       const double worse = std::log(next.disagreement_s / at.disagreement_s);
       if (!(worse <= -heat * std::log(1 - random_.unit()))) continue;
       at = std::move(next);
-      if (at.disagreement_s < best_.disagreement_s) best_ = at;
+      if (at.disagreement_s < best_.disagreement_s * kBetter) best_ = at;
     }
+    if (options_.progress) options_.progress(evaluations_, best_.disagreement_s);
   }
 
   bool move(Candidate& candidate) {
@@ -93,6 +96,8 @@ class Search {
     if (!value) return value.error();
     EventSearchResult result{best_.schedule, std::move(*timetable), *value, evaluations_};
     result.schedule.name = "event";
+    result.schedule.form = Form::kEvent;
+    result.schedule.fragments = best_.fragments;
     return result;
   }
 

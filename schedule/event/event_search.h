@@ -19,6 +19,8 @@ struct EventSearchOptions {
   std::uint64_t seed = 1;
   /// Asked between schedules; the best so far is the result when it says true. May be empty.
   std::function<bool()> stop;
+  /// Told after each run of annealing how many schedules were looked at and the least D. May be empty.
+  std::function<void(std::uint32_t evaluations, double best_s)> progress;
 };
 
 struct EventSearchResult {

@@ -117,7 +117,7 @@ Result<Exchange> make_exchange(const RoundModel& rounds, const Clique& members, 
     mode.root = *root;
   }
   CliqueLoad load = rounds.load(members, mode);
-  Exchange exchange{members, load.latency_s, {}, std::move(load.loads)};
+  Exchange exchange{members, mode, load.latency_s, {}, std::move(load.loads)};
   const bool alike = rounds.all_alike();
   if (mode.mode == Mode::kDirect && alike) {
     exchange.streams = Builder(rounds, members).direct();

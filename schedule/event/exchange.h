@@ -24,6 +24,7 @@ struct Stream {
 /// One clique's exchange on a network, without its rate: what it loads, where and how much later.
 struct Exchange {
   Clique members;
+  CliqueMode mode{};
   double latency_s = 0;              ///< From the last bit sent to the last result; the clique's L.
   std::vector<Stream> streams;       ///< By resource, then offset.
   std::vector<ResourceLoad> totals;  ///< What the round model says: the sums of the streams' updates.

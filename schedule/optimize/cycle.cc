@@ -47,9 +47,15 @@ RoundHandle RoundBook::measure(Partition sets) const {
   TimedPartition round;
   for (const IslandSet set : sets) round.sizes.push_back(std::popcount(set));
   if (*std::max_element(round.sizes.begin(), round.sizes.end()) > kMaxCliqueMembers) return nullptr;
-  const auto time = problem_.model().time(to_round(sets), problem_.update_bytes());
-  if (!time) return nullptr;
-  round.seconds = time->seconds;
+  if (seconds_) {
+    const auto seconds = seconds_(to_round(sets));
+    if (!seconds) return nullptr;
+    round.seconds = *seconds;
+  } else {
+    const auto time = problem_.model().time(to_round(sets), problem_.update_bytes());
+    if (!time) return nullptr;
+    round.seconds = time->seconds;
+  }
   round.sets = std::move(sets);
   return std::make_shared<const TimedPartition>(std::move(round));
 }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -24,11 +26,16 @@ using RoundHandle = std::shared_ptr<const TimedPartition>;
 /// A period of rounds, as the search turns it over.
 using Cycle = std::vector<RoundHandle>;
 
+/// What a round takes, in seconds; none if it is impossible.
+using RoundSeconds = std::function<std::optional<double>(const Round&)>;
+
 /// Times rounds, each partition once: searches come back to the same ones again and again.
 class RoundBook {
  public:
-  /// `problem` must have passed its check, with at most 64 islands, and outlive the book.
-  explicit RoundBook(const Problem& problem) : problem_(problem) {}
+  /// `problem` must have passed its check, with at most 64 islands, and outlive the book. `seconds`, if
+  /// given, times rounds in the round model's place.
+  explicit RoundBook(const Problem& problem, RoundSeconds seconds = {})
+      : problem_(problem), seconds_(std::move(seconds)) {}
 
   /// Puts the sets in order. Null if nobody meets, a clique is too large, or the network does not join one.
   RoundHandle find(Partition sets);
@@ -37,6 +44,7 @@ class RoundBook {
   RoundHandle measure(Partition sets) const;
 
   const Problem& problem_;
+  RoundSeconds seconds_;
   std::unordered_map<std::uint64_t, std::vector<std::pair<Partition, RoundHandle>>> rounds_;  ///< By hash.
   std::size_t entries_ = 0;
 };

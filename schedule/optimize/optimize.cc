@@ -18,6 +18,11 @@ namespace {
 /// D values that differ by less are equal: the rounding of two ways to compute the same.
 constexpr double kEqual = 1e-9;
 
+/// Of the cycles that are searched, as many again with packed trees, in which a round costs more to time.
+constexpr double kPackedShare = 0.25;
+/// A search for trees that goes on for longer is for the answer, not for what is tried on the way to it.
+constexpr std::size_t kHastyProgrammes = 40;
+
 /// Few islands have few rounds to try; with many of them each cycle costs more, as the cube of their number.
 std::uint64_t default_cycles(std::size_t islands) {
   constexpr std::uint64_t kMost = 10'000'000;
@@ -55,9 +60,10 @@ Status measure(const Problem& problem, Optimized& result) {
 }
 
 /// What the search and the enumeration together prove.
-std::string certificate(const Optimized& result) {
+std::string certificate(const Optimized& result, bool packed_trees) {
   const double d_s = result.mixing.disagreement_s;
   if (d_s <= result.bound_s * (1 + kEqual)) return "all schedules with barriers";
+  if (packed_trees) return "";  // The enumeration knew of no trees but the shortest.
   if (result.schedule.rounds.size() <= 2 && result.two_rounds_s && d_s <= *result.two_rounds_s * (1 + kEqual))
     return "cycles of at most two rounds";
   return "";
@@ -74,6 +80,7 @@ class Run {
  private:
   Status anneal();
   Status improve();
+  Status pack();
   Status finish();
   double elapsed_s() const {
     return static_cast<double>(clock_.now_ns() - begin_ns_) / static_cast<double>(kSecond);
@@ -147,6 +154,43 @@ Status Run::improve() {
   return ok_status();
 }
 
+/// Trees for the schedule at hand, and for few islands a search with the times that such trees give.
+Status Run::pack() {
+  Optimized packed;
+  packed.two_rounds_s = result_.two_rounds_s;
+  packed.stopped = result_.stopped;
+  packed.schedule = result_.schedule;
+  if (problem_.islands() <= kMaxAnnealedIslands && !result_.stopped) {
+    SearchOptions search{
+        .max_rounds = options_.max_rounds.value_or(kFewRounds),
+        .seed = options_.seed,
+        .max_cycles = std::max<std::uint64_t>(
+            1, static_cast<std::uint64_t>(kPackedShare * static_cast<double>(options_.max_cycles.value_or(
+                                                             scaled(default_cycles(problem_.islands())))))),
+        .stop = stop(),
+        .progress = {},
+        .round_seconds = [this](const Round& round) -> std::optional<double> {
+          const auto found = pack_round(problem_.model(), round, problem_.update_bytes(),
+                                        {.max_programmes = kHastyProgrammes});
+          return found ? std::optional(found->time.packed_s) : std::nullopt;
+        }};
+    tell("searching again with packed trees");
+    const std::vector<Schedule> starts{result_.schedule};
+    auto searched = search_cycles(problem_, starts, search);
+    if (!searched) return std::move(searched).error();
+    packed.schedule = std::move(searched->schedule);
+    packed.stopped = searched->stopped;
+  }
+  tell("choosing trees");
+  auto times = pack_schedule(problem_.model(), problem_.update_bytes(), packed.schedule);
+  if (!times) return std::move(times).error();
+  packed.packed = std::move(*times);
+  if (auto measured = measure(problem_, packed); !measured) return measured;
+  // A shorter round need not lower D, which is an average over time: then shortest routes stay.
+  if (packed.mixing.disagreement_s <= result_.mixing.disagreement_s) result_ = std::move(packed);
+  return ok_status();
+}
+
 /// What follows from the schedule that was chosen.
 Status Run::finish() {
   result_.schedule.name = "optimized";
@@ -156,11 +200,11 @@ Status Run::finish() {
     result_.cycle_s += time.seconds;
   }
   const auto bound = disagreement_bound(problem_.network(), problem_.routes(), problem_.update_bytes(),
-                                        allows_any_mode(problem_.capabilities()));
+                                        options_.packed_trees || allows_any_mode(problem_.capabilities()));
   if (!bound) return bound.error();
   result_.bound_s = bound->seconds;
   result_.gap = optimality_gap(result_.mixing.disagreement_s, result_.bound_s);
-  result_.certified = certificate(result_);
+  result_.certified = certificate(result_, options_.packed_trees);
   result_.solve_s = elapsed_s();
   return ok_status();
 }
@@ -168,6 +212,8 @@ Status Run::finish() {
 Result<Optimized> Run::solve() {
   const bool few = problem_.islands() <= kMaxAnnealedIslands;
   if (auto found = few ? anneal() : improve(); !found) return std::move(found).error();
+  if (options_.packed_trees)
+    if (auto packed = pack(); !packed) return std::move(packed).error();
   if (auto finished = finish(); !finished) return std::move(finished).error();
   return std::move(result_);
 }

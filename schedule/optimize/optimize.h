@@ -13,6 +13,7 @@
 #include "schedule/optimize/problem.h"
 #include "schedule/round_model.h"
 #include "schedule/schedule.h"
+#include "schedule/trees/packed_trees.h"
 
 namespace tombolo::schedule {
 
@@ -35,6 +36,8 @@ struct OptimizeOptions {
   std::optional<std::uint64_t> max_cycles;
   /// Stops the search by the clock; then the answer depends on the machine, and `stopped` says so.
   std::optional<double> time_limit_s;
+  /// Whether cliques of mode direct may send by trees of our choice: those of pack_round.
+  bool packed_trees = false;
   /// Schedules to begin with besides its own, for example the one that runs.
   std::vector<Schedule> starts;
   /// Told now and then what it is at, if given.
@@ -53,15 +56,18 @@ struct Optimized {
   std::string certified;
   /// The least D of all cycles of one or two rounds, if it was determined.
   std::optional<double> two_rounds_s;
-  bool stopped = false;  ///< By the time limit.
+  std::vector<PackedTime> packed;  ///< By round, if trees were packed and lower D: what it takes otherwise.
+  bool stopped = false;            ///< By the time limit.
   double solve_s = 0;
 };
 
 /// The best schedule that can be found for the problem: all cycles of at most two rounds for up to
 /// kMaxExactIslands islands; then a search among longer ones, by annealing for up to kMaxAnnealedIslands, for
-/// more by improving structured seeds. `clock` limits and measures; it decides nothing else.
-/// Errors: those of Problem::check; kInvalidInput for `max_rounds` 0 or above kMaxRounds, an effort or a time
-/// limit that is not above 0; kNotSupported for more than kMaxOptimizedIslands islands.
+/// more by improving structured seeds. With packed trees the answer is never worse than without: it goes on
+/// from there, for up to kMaxAnnealedIslands with the times of packed rounds. `clock` limits and measures; it
+/// decides nothing else. Errors: those of Problem::check; kInvalidInput for `max_rounds` 0 or above
+/// kMaxRounds, an effort or a time limit that is not above 0; those of pack_round; kNotSupported for more
+/// than kMaxOptimizedIslands islands.
 Result<Optimized> optimize(const Problem& problem, const OptimizeOptions& options, const Clock& clock);
 
 }  // namespace tombolo::schedule

@@ -44,7 +44,7 @@ class Search {
   Search(const Problem& problem, const SearchOptions& options)
       : options_(options),
         random_(options.seed),
-        book_(problem),
+        book_(problem, options.round_seconds),
         meter_(problem.islands()),
         moves_(problem.islands(), book_, random_) {}
 

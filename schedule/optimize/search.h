@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/result.h"
+#include "schedule/optimize/cycle.h"
 #include "schedule/optimize/problem.h"
 #include "schedule/schedule.h"
 
@@ -18,6 +19,8 @@ struct SearchOptions {
   std::function<bool()> stop;
   /// Told after each run of annealing how many cycles were measured and the least D, if given.
   std::function<void(std::uint64_t cycles, double best_s)> progress;
+  /// What rounds take, if not what the round model says.
+  RoundSeconds round_seconds{};
 };
 
 struct Searched {

@@ -82,6 +82,8 @@ Result<std::vector<PlannedRound>> plan(const Problem& problem, const Schedule& s
     const auto time = problem.model().time(round, problem.update_bytes());
     if (!time) return Error{time.error()};
     PlannedRound planned{round.cliques, time->modes, {}, round.rest_s};
+    if (!round.trees.empty())
+      return Error{ErrorCode::kNotSupported, "uncertainty is not for schedules with trees of their own yet"};
     for (std::size_t i = 0; i < round.cliques.size(); ++i)
       planned.loads.push_back(problem.model().load(round.cliques[i], time->modes[i]));
     rounds.push_back(std::move(planned));

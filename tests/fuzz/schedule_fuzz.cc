@@ -24,7 +24,7 @@ std::vector<Island> make_islands() {
 Network make_network() {
   Network network;
   network.islands = make_islands();
-  network.site_names = {"AMS", "null", "."};
+  network.site_names = {"AMS", "null", ".", "LAX"};
   return network;
 }
 
@@ -40,16 +40,40 @@ void check_written(const Schedule& schedule, const Network& network) {
     CHECK(again->rounds[r].cliques == schedule.rounds[r].cliques);
     CHECK(again->rounds[r].modes == schedule.rounds[r].modes);
     CHECK(again->rounds[r].rest_s == schedule.rounds[r].rest_s);
+    CHECK(again->rounds[r].trees == schedule.rounds[r].trees);
   }
 }
 
-void check_accepted(const Schedule& schedule) {
+/// Trees of sites that exist, from a member to all others of a clique of mode direct.
+void check_trees(const Round& round, const Network& network) {
+  CHECK(round.trees.empty() || round.trees.size() == round.cliques.size());
+  for (std::size_t c = 0; c < round.trees.size(); ++c) {
+    const Clique& clique = round.cliques[c];
+    CHECK(round.trees[c].empty() || round.trees[c].size() == clique.size());
+    if (!round.trees[c].empty()) CHECK(round.modes[c] == CliqueMode{Mode::kDirect});
+    for (std::size_t i = 0; i < round.trees[c].size(); ++i) {
+      std::vector<SiteId> sites;
+      for (const Rank rank : clique)
+        if (network.islands[rank].site != network.islands[clique[i]].site)
+          sites.push_back(network.islands[rank].site);
+      const SourceTree& tree = round.trees[c][i];
+      if (tree.empty()) continue;
+      const SiteId source = network.islands[clique[i]].site;
+      CHECK(check_source_tree(tree, source, sites, network.site_names).ok());
+      const std::vector<TreeHop> hops = source_tree_hops(tree, source, sites);
+      CHECK(hops.size() == tree.size() + 1);
+    }
+  }
+}
+
+void check_accepted(const Schedule& schedule, const Network& network) {
   CHECK(!schedule.rounds.empty() && schedule.rounds.size() <= kMaxRounds);
   for (const Round& round : schedule.rounds) {
     CHECK(round.cliques.empty() == (round.rest_s > 0));
+    check_trees(round, network);
     CHECK(round.modes.empty() || round.modes.size() == round.cliques.size());
     for (const auto& mode : round.modes)
-      CHECK(!mode || mode->root == kCentralRoot || (mode->mode == Mode::kTree && mode->root < 3));
+      CHECK(!mode || mode->root == kCentralRoot || (mode->mode == Mode::kTree && mode->root < 4));
     std::set<Rank> seen;
     for (const Clique& clique : round.cliques) {
       CHECK(clique.size() >= 2 && clique.size() <= kMaxCliqueMembers);
@@ -71,7 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto schedule = schedule::parse_schedule(text, "input.yaml", network.islands, network.site_names);
   if (schedule.ok()) {
-    schedule::check_accepted(*schedule);
+    schedule::check_accepted(*schedule, network);
     schedule::check_written(*schedule, network);
   } else {
     CHECK(schedule.error().code == ErrorCode::kInvalidInput);
@@ -84,5 +108,8 @@ std::vector<std::string> tombolo::fuzz::seed_inputs() {
   return {
       "form: event\nrounds:\n  - - {members: [AMS, FRA], mode: tree, root: \"null\"}\n"
       "    - {members: [I9, I10, I69], mode: sharded}\n    - [NYC, LON]\n  - {rest_s: 2.5}\n",
+      "rounds:\n  - [{members: [AMS, FRA], trees: {AMS: [AMS-LAX, LAX-.], FRA: [.-AMS]}}]\n",
+      "rounds:\n  - - {members: [AMS, LAX, BAR], mode: direct, trees: {AMS: [AMS-LAX, LAX-null]}}\n    - "
+      "[I9, I10]\n",
       "name: small\nrounds:\n  - [[AMS, FRA], [I9, I10, I69]]\n  - [[NYC, LON]]\n"};
 }

@@ -139,6 +139,28 @@ TEST(Formats, WiderResultsAreInThePrediction) {
             0.7 * report.rounds[0].predicted_s);
 }
 
+TEST(Formats, OnTreesToo) {
+  for (const auto& [format, result, operation] :
+       {Case{NumberFormat::kBf16, kOwn, Operation::kMean},
+        Case{NumberFormat::kMxInt8, NumberFormat::kBf16, Operation::kWeighted},
+        Case{NumberFormat::kInt32, kOwn, Operation::kSum},
+        Case{NumberFormat::kFp16, kOwn, Operation::kMax}}) {
+    RunConfig config = config_of(format, result, operation, true);
+    const std::vector<float> weights = config.schedule.weights;
+    config.schedule = full(config.network);
+    config.schedule.weights = weights;
+    config.schedule.rounds[0].modes = {schedule::CliqueMode{schedule::Mode::kTree}};
+    config.tree_aggregation = true;
+    config.non_finite = NonFinitePolicy::kZero;
+    config.non_finite_share = 2e-4;
+    config.chunk_elements =
+        chunk_elements_for(std::array{format, config.output_format(), testbed::partials(config)}, 1280);
+    const auto plan = testbed::make_plan(config, 1);
+    ASSERT_TRUE(plan.ok() && plan->has_trees());
+    EXPECT_EQ(complaints(run_or_fail(config)), "") << name(format);
+  }
+}
+
 TEST(Formats, WeightedNeedsWeights) {
   RunConfig config = config_of(NumberFormat::kFp32, kOwn, Operation::kWeighted, true);
   config.schedule.weights.clear();

@@ -9,6 +9,7 @@
 
 #include "control/membership.h"
 #include "schedule/compile.h"
+#include "tools/testbed/planned_order.h"
 #include "tools/testbed/workload.h"
 
 namespace tombolo::sim {
@@ -61,6 +62,7 @@ Result<schedule::EpochPlan> Scenario::compile(const Schedule& schedule, std::uin
   options.update_bytes = options_.update_bytes;
   options.multicast = options_.multicast;
   options.edge_aggregation = options_.edge_aggregation;
+  options.tree_aggregation = options_.tree_aggregation;
   options.lost_links = loss.links;
   options.lost_ranks = loss.ranks;
   schedule::Network network = network_;
@@ -76,8 +78,10 @@ bool Scenario::propose(const Schedule& schedule, const Loss& loss) {
   const std::uint32_t epoch = control_->next_epoch();
   auto plan = compile(schedule, epoch, loss);
   EXPECT_TRUE(plan.ok()) << plan.error().message;
-  if (!plan || !control_->propose(std::move(plan).value(), now_ns()).ok()) return false;
-  epochs_[epoch] = {schedule, 0};
+  if (!plan) return false;
+  schedule::EpochPlan planned = *plan;
+  if (!control_->propose(std::move(plan).value(), now_ns()).ok()) return false;
+  epochs_[epoch] = {schedule, 0, std::move(planned)};
   return true;
 }
 
@@ -269,9 +273,11 @@ std::string Scenario::judge_part(const Part& part) const {
       return where + fmt::format("epoch {} here, {} at a member", part.outcome.epoch, other->outcome.epoch);
   }
   const std::uint64_t count = part.output.size();
+  const Installed& installed = epochs_.at(part.outcome.epoch);
+  const auto order = testbed::fold_order(installed.plan, installed.first_round, part.round, clique);
   const auto expected = clique.size() == 1 ? part.input
                                            : testbed::expected_result(options_.network.seed, part.round,
-                                                                      clique, count, options_.operation);
+                                                                      order, count, options_.operation);
   if (!testbed::same_bits(part.output, expected)) return where + "wrong bits";
   return {};
 }

@@ -28,6 +28,7 @@ struct ScenarioOptions {
   std::uint32_t chunk_elements = 320;
   bool multicast = true;
   bool edge_aggregation = true;
+  bool tree_aggregation = false;
   wire::Operation operation = wire::Operation::kMean;
   Nanoseconds deadline_ns = 20 * kSecond;
   testbed::NetworkOptions network;  ///< Plans are filled in.
@@ -113,6 +114,7 @@ class Scenario {
   struct Installed {
     schedule::Schedule schedule;
     std::uint32_t first_round = 0;
+    schedule::EpochPlan plan{};
   };
 
   Scenario(schedule::Network network, ScenarioOptions options)

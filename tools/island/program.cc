@@ -115,7 +115,19 @@ bool IslandProgram::look() {
   return under_way;
 }
 
-void IslandProgram::check(std::uint32_t round) {
+namespace {
+
+/// How the clique folds: as one of the orders says, or its members one after the other.
+testbed::FoldOrder order_of(const std::vector<std::uint16_t>& members,
+                            const std::vector<testbed::FoldOrder>& orders) {
+  for (const testbed::FoldOrder& order : orders)
+    if (testbed::ranks_of(order) == members) return order;
+  return testbed::direct_order(members);
+}
+
+}  // namespace
+
+void IslandProgram::check(std::uint32_t round, const std::vector<testbed::FoldOrder>& orders) {
   look();
   Part* const part = find(round);
   Json event{{"event", "checked"}, {"island", options_.name}, {"round", round}, {"exact", false}};
@@ -127,7 +139,8 @@ void IslandProgram::check(std::uint32_t round) {
     testbed::Numbers numbers = options_.numbers;
     numbers.chunk_elements = part->outcome.chunk_elements;
     const testbed::Expected expected = testbed::expected_output(
-        numbers, options_.seed, round, part->outcome.clique, part->outcome.weights, update_elements());
+        numbers, options_.seed, round, order_of(part->outcome.clique, orders),
+        part->outcome.weights, update_elements());
     const bool named = part->outcome.contributors == expected.contributors;
     event["exact"] = named && part->output == expected.result;
     if (!named) event["error"] = "the contributors are not those expected";

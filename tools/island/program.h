@@ -37,7 +37,7 @@ class IslandProgram {
   /// Starts a round; what becomes of it comes as events from look().
   void start(std::uint32_t round);
   /// Compares the result of a round that is ready with the scalar reference: event `checked`.
-  void check(std::uint32_t round);
+  void check(std::uint32_t round, const std::vector<testbed::FoldOrder>& orders = {});
   /// Event `status`.
   void report_status();
   /// A mistake of whoever drives this: event `error`.

@@ -40,7 +40,7 @@ bool obey(IslandProgram& program, const std::string& line) {
       program.start(command->round);
       return true;
     case IslandCommand::Kind::kCheck:
-      program.check(command->round);
+      program.check(command->round, command->orders);
       return true;
     case IslandCommand::Kind::kQuit:
       return false;

@@ -6,81 +6,34 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
-#include "schedule/baselines/baselines.h"
-#include "schedule/optimize/optimize.h"
 #include "tools/cli.h"
+#include "tools/schedule/comparison.h"
+#include "tools/schedule/event_solution.h"
 #include "tools/schedule/network_options.h"
+#include "tools/schedule/optimize_options.h"
+#include "tools/schedule/schedule_score.h"
 
 namespace tombolo::tools {
 namespace {
 
 using schedule::baselines::Baseline;
 
+constexpr double kEqual = 1e-9;  // A relative difference that is rounding.
+
 /// The command line of `schedule compare`, as written.
 struct CompareOptions {
   NetworkOptions network;
-  double step_s = 1;
-  std::vector<unsigned> local_steps{50, 500};
-  std::uint64_t seed = 1;
-  double time_limit_s = 0;  ///< Of the optimizer; 0: none.
+  CompareWishes wishes{.local_steps = {50, 500}, .fragments = kUsualFragments};
+  double time_limit_s = 0;  ///< 0: none.
   std::string json;
 };
-
-struct Comparison {
-  NetworkInput input;
-  std::vector<Baseline> rows;  ///< The optimum first.
-};
-
-/// The optimizer's schedule as a row like the others.
-Result<Baseline> optimum_row(const NetworkInput& input, const CompareOptions& options) {
-  const schedule::Problem problem(input.network, input.capabilities, static_cast<double>(input.update_bytes));
-  schedule::OptimizeOptions search;
-  search.seed = options.seed;
-  if (options.time_limit_s > 0) search.time_limit_s = options.time_limit_s;
-  const MonotonicClock clock;
-  const auto optimized = schedule::optimize(problem, search, clock);
-  if (!optimized) return optimized.error();
-  Baseline row;
-  row.name = "optimum";
-  row.source = "tombolo schedule optimize";
-  row.choices = fmt::format("{} rounds, bound {:.4f} s", optimized->times.size(), optimized->bound_s);
-  if (optimized->stopped) row.choices += ", stopped by the time limit";
-  if (!optimized->certified.empty()) row.choices += ", certified: " + optimized->certified;
-  for (const schedule::RoundTime& time : optimized->times) row.round_s.push_back(time.seconds);
-  row.disagreement_s = optimized->mixing.disagreement_s;
-  row.r_per_s = optimized->mixing.r_per_s;
-  row.cycle_s = optimized->cycle_s;
-  return row;
-}
-
-Result<Comparison> compare(const CompareOptions& options) {
-  Comparison result;
-  auto input = load_network(options.network);
-  if (!input) return input.error();
-  result.input = std::move(*input);
-  const schedule::Routes routes(result.input.network);
-  auto rows = schedule::baselines::all_baselines(
-      {result.input.network, routes, result.input.capabilities,
-       static_cast<double>(result.input.update_bytes), options.step_s, options.seed},
-      options.local_steps);
-  if (!rows) return rows.error();
-  auto optimum = optimum_row(result.input, options);
-  if (!optimum) return Error(optimum.error()).within("the optimum");
-  result.rows.push_back(std::move(*optimum));
-  std::move(rows->begin(), rows->end(), std::back_inserter(result.rows));
-  return result;
-}
-
-/// How many times the optimum's D a row's is; NaN if it has none.
-double ratio_of(const Comparison& result, const Baseline& row) {
-  if (!row.defined()) return std::numeric_limits<double>::quiet_NaN();
-  return row.disagreement_s / result.rows.front().disagreement_s;
-}
 
 /// "0.967 s" or, of many, the first and how many more.
 std::string round_times(const Baseline& row) {
@@ -92,52 +45,97 @@ std::string round_times(const Baseline& row) {
   return text;
 }
 
-void print_table(const CompareOptions& options, const Comparison& result) {
-  fmt::print("{}, a local step of {} s, seed {}\n\n", describe_network(options.network, result.input),
-             options.step_s, options.seed);
-  fmt::print("{:<28}  {:>10}  {:>7}  {:>9}  {:>10}  {:<27}  {}\n", "schedule", "D", "ratio", "R", "cycle",
-             "round times, s", "choices");
-  for (const Baseline& row : result.rows) {
-    if (!row.defined()) {
-      fmt::print("{:<28}  {}\n", row.name, row.undefined);
-      continue;
-    }
-    fmt::print("{:<28}  {:>8.4f} s  {:>7.2f}  {:>9}  {:>8.4f} s  {:<27}  {}\n", row.name, row.disagreement_s,
-               ratio_of(result, row), std::isnan(row.r_per_s) ? "-" : fmt::format("{:.4f}/s", row.r_per_s),
-               row.cycle_s, round_times(row), row.choices);
-  }
+/// "yes, by 1.297 (one-peer exponential, 1.7843 s)".
+std::string standing_text(const Standing& standing) {
+  if (standing.rival == nullptr) return "no other row has a value";
+  // Values that differ by rounding are equal.
+  const bool better = standing.factor > 1 + kEqual;
+  const bool equal = !better && standing.factor > 1 - kEqual;
+  return fmt::format("{} ({}, {:.4f} s)",
+                     better  ? fmt::format("yes, by a factor of {:.3f}", standing.factor)
+                     : equal ? "as good as the best"
+                             : fmt::format("no, by a factor of {:.3f}", standing.factor),
+                     standing.rival->score.name, standing.rival->score.disagreement_s);
 }
 
-/// JSON has no infinity and no NaN: null says that there is no such value.
-nlohmann::ordered_json finite(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+void print_standing(const char* what, const std::optional<Standing>& standing) {
+  if (!standing) {
+    fmt::print("{}: none\n", what);
+    return;
+  }
+  fmt::print("{}: {}, D {:.4f} s; better than every row of others: {}\n", what, standing->row->score.name,
+             standing->row->score.disagreement_s, standing_text(*standing));
+}
+
+void print_table(const CompareOptions& options, const Comparison& result) {
+  fmt::print("{}, a local step of {} s, seed {}\n\n", describe_network(options.network, result.input),
+             options.wishes.step_s, options.wishes.seed);
+  fmt::print("{:<32}  {:>10}  {:>7}  {:>9}  {:>10}  {:<11}  {:<27}  {}\n", "schedule", "D", "ratio", "R",
+             "cycle", "runs", "round times, s", "choices");
+  for (const CompareRow& row : result.rows) {
+    const Baseline& score = row.score;
+    if (!score.defined()) {
+      fmt::print("{:<32}  {}\n", score.name, score.undefined);
+      continue;
+    }
+    fmt::print("{:<32}  {:>8.4f} s  {:>7.3f}  {:>9}  {:>8.4f} s  {:<11}  {:<27}  {}\n", score.name,
+               score.disagreement_s, result.ratio_of(row),
+               std::isnan(score.r_per_s) ? "-" : fmt::format("{:.4f}/s", score.r_per_s), score.cycle_s,
+               runs_text(row.runs), round_times(score), score.choices);
+  }
+  fmt::print("\n");
+  print_standing("best runnable schedule", standing_of(result, Runs::kOneProcess));
+  print_standing("best that the controller installs", standing_of(result, Runs::kEdges));
+}
+
+nlohmann::ordered_json report_standing(const std::optional<Standing>& standing) {
+  if (!standing) return nullptr;
+  nlohmann::ordered_json report{{"name", standing->row->score.name},
+                                {"runs", runs_text(standing->row->runs)},
+                                {"disagreement_s", standing->row->score.disagreement_s}};
+  report["best_other"] = standing->rival == nullptr ? nlohmann::ordered_json(nullptr)
+                                                    : nlohmann::ordered_json(standing->rival->score.name);
+  report["better_than_all"] = standing->rival == nullptr || standing->factor > 1 + kEqual;
+  report["factor"] =
+      standing->rival == nullptr ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(standing->factor);
+  return report;
 }
 
 nlohmann::ordered_json make_report(const CompareOptions& options, const Comparison& result) {
   nlohmann::ordered_json report = start_report("schedule compare");
   report_network(options.network, result.input, report);
-  report["step_s"] = options.step_s;
-  report["seed"] = options.seed;
+  report["step_s"] = options.wishes.step_s;
+  report["seed"] = options.wishes.seed;
+  report["form"] = options.wishes.form;
   report["rows"] = nlohmann::ordered_json::array();
-  for (const Baseline& row : result.rows) {
+  for (const CompareRow& row : result.rows) {
+    const Baseline& score = row.score;
     nlohmann::ordered_json entry;
     const double none = std::numeric_limits<double>::quiet_NaN();
-    entry["name"] = row.name;
-    entry["disagreement_s"] = finite(row.defined() ? row.disagreement_s : none);
-    entry["r_per_s"] = finite(row.defined() ? row.r_per_s : none);
-    entry["cycle_s"] = finite(row.defined() ? row.cycle_s : none);
-    entry["ratio"] = finite(ratio_of(result, row));
-    entry["round_s"] = row.round_s;
-    entry["choices"] = row.choices;
-    entry["source"] = row.source;
-    if (!row.defined()) entry["undefined"] = row.undefined;
+    entry["name"] = score.name;
+    entry["disagreement_s"] = finite_or_null(score.defined() ? score.disagreement_s : none);
+    entry["r_per_s"] = finite_or_null(score.defined() ? score.r_per_s : none);
+    entry["cycle_s"] = finite_or_null(score.defined() ? score.cycle_s : none);
+    entry["ratio"] = finite_or_null(result.ratio_of(row));
+    entry["runs"] = runs_text(row.runs);
+    entry["ours"] = row.ours;
+    entry["round_s"] = score.round_s;
+    entry["choices"] = score.choices;
+    entry["source"] = score.source;
+    if (!score.defined()) entry["undefined"] = score.undefined;
     report["rows"].push_back(std::move(entry));
   }
+  report["best_runnable"] = report_standing(standing_of(result, Runs::kOneProcess));
+  report["best_installed"] = report_standing(standing_of(result, Runs::kEdges));
   return report;
 }
 
-int run_compare(const CompareOptions& options) {
-  const Result<Comparison> result = compare(options);
+int run_compare(CompareOptions options) {
+  if (options.time_limit_s > 0) options.wishes.time_limit_s = options.time_limit_s;
+  auto input = load_network(options.network);
+  if (!input) return report_error(input.error());
+  const auto tell = [](std::string_view text) { fmt::print(stderr, "{}\n", text); };
+  const Result<Comparison> result = compare(std::move(*input), options.wishes, MonotonicClock(), tell);
   if (!result) return report_error(result.error());
   if (prints_tables(options.json)) print_table(options, *result);
   const Status written = write_report(make_report(options, *result), options.json);
@@ -152,14 +150,20 @@ void add_schedule_compare(CLI::App& schedule, int& exit_code) {
   const auto options = std::make_shared<CompareOptions>();
   add_network_options(*command, options->network);
   command
-      ->add_option("--step-time", options->step_s, "Seconds of a local training step: what rests are made of")
+      ->add_option("--step-time", options->wishes.step_s,
+                   "Seconds of a local training step: what rests are made of")
       ->check(CLI::Range(1e-9, 1e6))
       ->capture_default_str();
-  command->add_option("--local-steps", options->local_steps, "DiLoCo's steps between rounds; one row each")
+  command
+      ->add_option("--local-steps", options->wishes.local_steps,
+                   "DiLoCo's steps between rounds; one row each")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of searches and samples")->capture_default_str();
-  command->add_option("--time-limit", options->time_limit_s, "Seconds for the optimizer; default: no limit")
+  command->add_option("--seed", options->wishes.seed, "Of searches and samples")->capture_default_str();
+  add_form(*command, options->wishes.form, options->wishes.fragments);
+  command
+      ->add_option("--time-limit", options->time_limit_s,
+                   "Seconds for each search of the optimizer; default: no limit")
       ->check(CLI::Range(1e-3, 1e6));
   add_json(*command, options->json);
   command->callback([options, &exit_code] { exit_code = run_compare(*options); });

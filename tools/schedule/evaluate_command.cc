@@ -10,6 +10,7 @@
 #include "schedule/optimize/problem.h"
 #include "schedule/schedule.h"
 #include "tools/cli.h"
+#include "tools/schedule/event_score.h"
 #include "tools/schedule/network_options.h"
 #include "tools/schedule/schedule_score.h"
 
@@ -23,9 +24,51 @@ constexpr std::size_t kMostComparedIslands = 9;
 struct EvaluateOptions {
   NetworkOptions network;
   std::string schedule;
+  bool packed_trees = false;
   double step_time_s = 0;  ///< 0: rests last as long as the file says.
   std::string json;
 };
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// What a schedule is worth, as text and as a report.
+struct Verdict {
+  std::string text;
+  nlohmann::ordered_json report;
+};
+
+Result<Verdict> judge_event(const EvaluateOptions& options, const NetworkInput& input,
+                            schedule::Schedule chosen) {
+  const auto start = std::chrono::steady_clock::now();
+  Verdict verdict{{}, start_report("schedule evaluate")};
+  report_network(options.network, input, verdict.report);
+  verdict.report["schedule"] = chosen.name;
+  auto score = score_event(input, std::move(chosen));
+  if (!score) return std::move(score).error();
+  score->solve_s = seconds_since(start);
+  verdict.text = event_text(*score, input.network);
+  report_event(*score, input.network, verdict.report);
+  return verdict;
+}
+
+Result<Verdict> judge_barrier(const EvaluateOptions& options, const NetworkInput& input,
+                              schedule::Schedule chosen) {
+  const auto start = std::chrono::steady_clock::now();
+  Verdict verdict{{}, start_report("schedule evaluate")};
+  report_network(options.network, input, verdict.report);
+  verdict.report["schedule"] = chosen.name;
+  auto score = score_schedule(input, std::move(chosen), options.packed_trees);
+  if (!score) return std::move(score).error();
+  const schedule::Problem problem(input.network, input.capabilities, static_cast<double>(input.update_bytes));
+  if (auto added = add_best_random(problem, kMostComparedIslands, *score); !added)
+    return std::move(added).error();
+  score->solve_s = seconds_since(start);
+  verdict.text = score_text(*score, input.network);
+  report_score(*score, input.network, verdict.report);
+  return verdict;
+}
 
 int run_evaluate(const EvaluateOptions& options) {
   const auto input = load_network(options.network);
@@ -36,22 +79,16 @@ int run_evaluate(const EvaluateOptions& options) {
   if (options.step_time_s > 0)
     for (schedule::Round& round : chosen->rounds)
       if (round.cliques.empty()) round.rest_s = options.step_time_s;
-
-  const auto start = std::chrono::steady_clock::now();
-  auto score = score_schedule(*input, std::move(*chosen));
-  if (!score) return report_error(score.error());
-  const schedule::Problem problem(network, input->capabilities, static_cast<double>(input->update_bytes));
-  if (auto added = add_best_random(problem, kMostComparedIslands, *score); !added)
-    return report_error(added.error());
-  score->solve_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (options.packed_trees && chosen->form == schedule::Form::kEvent)
+    return report_error({ErrorCode::kNotSupported, "--trees packed: only for schedules of form barrier"});
+  const std::string name = chosen->name;
+  const auto verdict = chosen->form == schedule::Form::kEvent
+                           ? judge_event(options, *input, std::move(*chosen))
+                           : judge_barrier(options, *input, std::move(*chosen));
+  if (!verdict) return report_error(verdict.error());
   if (prints_tables(options.json))
-    fmt::print("{}, schedule {}\n\n{}", describe_network(options.network, *input), score->schedule.name,
-               score_text(*score, network));
-  nlohmann::ordered_json report = start_report("schedule evaluate");
-  report_network(options.network, *input, report);
-  report["schedule"] = score->schedule.name;
-  report_score(*score, network, report);
-  const Status written = write_report(report, options.json);
+    fmt::print("{}, schedule {}\n\n{}", describe_network(options.network, *input), name, verdict->text);
+  const Status written = write_report(verdict->report, options.json);
   return written ? kExitOk : report_error(written.error());
 }
 
@@ -67,6 +104,7 @@ void add_schedule_evaluate(CLI::App& schedule, int& exit_code) {
       ->add_option("--step-time", options->step_time_s,
                    "Seconds that every rest round lasts, instead of what the file says")
       ->check(CLI::Range(1e-9, 1e7));
+  add_trees(*command, options->packed_trees);
   add_json(*command, options->json);
   command->callback([options, &exit_code] { exit_code = run_evaluate(*options); });
 }

@@ -34,6 +34,15 @@ void add_network_options(CLI::App& command, NetworkOptions& options) {
       ->capture_default_str();
 }
 
+void add_trees(CLI::App& command, bool& packed) {
+  static const std::map<std::string, bool> kTrees{{"shortest", false}, {"packed", true}};
+  command
+      .add_option("--trees", packed,
+                  "How packets fan out: the shortest way, or by trees that balance what links carry")
+      ->transform(CLI::CheckedTransformer(kTrees, CLI::ignore_case))
+      ->default_str("shortest");
+}
+
 Result<NetworkInput> load_network(const NetworkOptions& options) {
   NetworkInput input;
   const auto bytes = parse_bytes(options.bytes);

@@ -33,6 +33,9 @@ struct NetworkInput {
 /// parsing.
 void add_network_options(CLI::App& command, NetworkOptions& options);
 
+/// Adds --trees; `packed` must outlive the parsing.
+void add_trees(CLI::App& command, bool& packed);
+
 /// Errors: those of the files, and of --bytes and --profile by their names.
 Result<NetworkInput> load_network(const NetworkOptions& options);
 

@@ -27,14 +27,29 @@ using Json = nlohmann::ordered_json;
 /// Progress goes to standard error, whatever standard output carries.
 void tell(std::string_view text) { fmt::print(stderr, "{}\n", text); }
 
+/// How much more D the best with barriers has than the best without.
+double barrier_ratio(const Solution& solution) {
+  return solution.score.mixing.disagreement_s / solution.event->disagreement_s;
+}
+
 void print_table(const OptimizeArguments& arguments, const Solution& solution) {
   const ScheduleScore& score = solution.score;
+  const schedule::Network& network = solution.input.network;
   fmt::print("{}\n\n{}", describe_network(arguments.network, solution.input),
-             score_text(score, solution.input.network));
-  if (solution.two_rounds_s)
-    fmt::print("two rounds      D {:.6f} s at best, certified\n", *solution.two_rounds_s);
+             solution.chose_event ? event_text(*solution.event, network) : score_text(score, network));
+  if (solution.two_rounds_s && !solution.chose_event)
+    fmt::print("two rounds      D {:.6f} s at best{}, certified\n", *solution.two_rounds_s,
+               arguments.packed_trees ? " along shortest routes" : "");
+  const std::string& certified = solution.chose_event ? solution.event->certified : score.certified;
   fmt::print("certified       {}\n",
-             score.certified.empty() ? "no: the best that was found" : "the best of " + score.certified);
+             certified.empty() ? "no: the best that was found" : "the best of " + certified);
+  if (solution.event) {
+    fmt::print("with barriers   D {:.6f} s, {} rounds, a cycle of {:.6f} s\n", score.mixing.disagreement_s,
+               score.times.size(), score.cycle_s);
+    fmt::print("without         D {:.6f} s, {} fragment{}: the barriers' is {:.3f} times as much\n",
+               solution.event->disagreement_s, solution.event->timetable.fragments,
+               solution.event->timetable.fragments == 1 ? "" : "s", barrier_ratio(solution));
+  }
   if (solution.uncertainty) {
     const schedule::DisagreementSpread& spread = solution.spread;
     fmt::print(
@@ -61,11 +76,30 @@ Json report_loss(const schedule::Reoptimized& loss, const std::vector<std::strin
           {"fresh_disagreement_s", loss.fresh_disagreement_s}};
 }
 
+Json report_forms(const Solution& solution) {
+  const ScheduleScore& barrier = solution.score;
+  const EventScore& event = *solution.event;
+  return {{"barrier",
+           {{"disagreement_s", barrier.mixing.disagreement_s},
+            {"bound_s", barrier.bound_s},
+            {"cycle_s", barrier.cycle_s}}},
+          {"event",
+           {{"disagreement_s", event.disagreement_s},
+            {"bound_s", event.bound_s},
+            {"cycle_s", event.timetable.cycle_s},
+            {"fragments", event.timetable.fragments}}},
+          {"ratio", barrier_ratio(solution)}};
+}
+
 Json make_report(const OptimizeArguments& arguments, const Solution& solution) {
   Json report = start_report("schedule optimize");
   report_network(arguments.network, solution.input, report);
   report["seed"] = arguments.seed;
-  report_score(solution.score, solution.input.network, report);
+  if (solution.chose_event)
+    report_event(*solution.event, solution.input.network, report);
+  else
+    report_score(solution.score, solution.input.network, report);
+  if (solution.event) report["forms"] = report_forms(solution);
   report["two_rounds_s"] = solution.two_rounds_s ? Json(*solution.two_rounds_s) : Json(nullptr);
   report["stopped"] = solution.stopped;
   if (solution.uncertainty) {
@@ -117,6 +151,9 @@ std::string command_line(const OptimizeArguments& arguments) {
   if (arguments.max_rounds != 0) line += fmt::format(" --max-rounds {}", arguments.max_rounds);
   line += fmt::format(" --effort {} --seed {}", arguments.effort, arguments.seed);
   if (arguments.time_limit_s != 0) line += fmt::format(" --time-limit {}", arguments.time_limit_s);
+  if (arguments.packed_trees) line += " --trees packed";
+  if (arguments.wants_event())
+    line += fmt::format(" --form {} --fragments {}", arguments.form, arguments.fragments);
   if (!arguments.uncertainty.empty()) line += fmt::format(" --uncertainty {}", arguments.uncertainty);
   if (arguments.robust) line += " --robust";
   if (!arguments.from.empty()) line += fmt::format(" --from {}", quoted(arguments.from));
@@ -136,6 +173,7 @@ schedule::Optimized as_optimized(const Solution& solution) {
           .gap = schedule::optimality_gap(score.mixing.disagreement_s, score.bound_s),
           .certified = score.certified,
           .two_rounds_s = solution.two_rounds_s,
+          .packed = score.packed,
           .stopped = solution.stopped,
           .solve_s = score.solve_s};
 }
@@ -158,7 +196,8 @@ Status write_page(const OptimizeArguments& arguments, const Solution& solution) 
                           *studies,
                           describe_network(arguments.network, solution.input),
                           command_line(arguments),
-                          arguments.seed};
+                          arguments.seed,
+                          solution.event ? &*solution.event : nullptr};
   return optimize_page(page).write(arguments.report);
 }
 
@@ -166,9 +205,12 @@ int run_optimize(const OptimizeArguments& arguments) {
   const Result<Solution> solution = solve(arguments, MonotonicClock(), tell);
   if (!solution) return report_error(solution.error());
   const NetworkInput& input = solution->input;
-  const std::string file = schedule::write_schedule(
-      solution->score.schedule, input.network,
-      score_notes(solution->score, input, describe_network(arguments.network, input)));
+  const std::string setting = describe_network(arguments.network, input);
+  const std::string file = solution->chose_event
+                               ? schedule::write_schedule(solution->event->schedule, input.network,
+                                                          event_notes(*solution->event, input, setting))
+                               : schedule::write_schedule(solution->score.schedule, input.network,
+                                                          score_notes(solution->score, input, setting));
   if (const Status written = write_whole(file, arguments.out); !written) return report_error(written.error());
   if (prints_tables(arguments.json)) print_table(arguments, *solution);
   if (!arguments.report.empty())

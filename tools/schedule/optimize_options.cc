@@ -47,6 +47,20 @@ Result<schedule::LostLink> parse_link(std::string_view text, const schedule::Net
 
 }  // namespace
 
+void add_form(CLI::App& command, std::string& form, std::uint32_t& fragments) {
+  command
+      .add_option(
+          "--form", form,
+          "barrier: all wait for a round's end (what the controller installs); event: a clique starts "
+          "when its own members are ready (what `testbed run` does in one process); best: of the two")
+      ->check(CLI::IsMember({"barrier", "event", "best"}))
+      ->capture_default_str();
+  command
+      .add_option("--fragments", fragments, "Of the form event: most parts of an update on the way at once")
+      ->check(CLI::Range(std::uint32_t{1}, schedule::kMaxFragments))
+      ->capture_default_str();
+}
+
 void add_optimize_options(CLI::App& command, OptimizeArguments& arguments) {
   add_network_options(command, arguments.network);
   command
@@ -63,6 +77,8 @@ void add_optimize_options(CLI::App& command, OptimizeArguments& arguments) {
       ->check(CLI::PositiveNumber);
   command.add_option("--seed", arguments.seed, "Of the search; the same seed gives the same schedule")
       ->capture_default_str();
+  add_trees(command, arguments.packed_trees);
+  add_form(command, arguments.form, arguments.fragments);
   command
       .add_option("--uncertainty", arguments.uncertainty,
                   "Also tell D when capacities and latencies are off by up to this share")
@@ -89,6 +105,10 @@ Result<OptimizeWishes> read_wishes(const OptimizeArguments& arguments, const sch
     if (!share) return share.error();
     wishes.uncertainty = *share;
   }
+  if (arguments.packed_trees && arguments.wants_event())
+    return Error{ErrorCode::kNotSupported, "--trees packed: only with --form barrier"};
+  if (arguments.packed_trees && wishes.uncertainty)
+    return Error{ErrorCode::kNotSupported, "--uncertainty: not with --trees packed yet"};
   if (arguments.robust && !wishes.uncertainty) return invalid_input("--robust: needs --uncertainty");
   for (const std::string& name : arguments.lost_sites) {
     const auto site = find_site(name, network);
@@ -105,9 +125,20 @@ Result<OptimizeWishes> read_wishes(const OptimizeArguments& arguments, const sch
                                      wishes.losses.sites.empty() ? "--lost-link" : "--lost-site"));
   if (wishes.lost_something() && arguments.robust)
     return invalid_input("--robust: is not for what goes on after a loss");
+  if (arguments.wants_event() && (wishes.uncertainty || wishes.lost_something()))
+    return invalid_input(fmt::format("{}: is for schedules with barriers, not --form {}",
+                                     wishes.uncertainty            ? "--uncertainty"
+                                     : wishes.losses.sites.empty() ? "--lost-link"
+                                                                   : "--lost-site",
+                                     arguments.form));
   if (arguments.from.empty()) return wishes;
   auto running = schedule::load_schedule(arguments.from, network.islands, network.site_names);
   if (!running) return std::move(running).error().within("--from");
+  if (running->form == schedule::Form::kEvent && wishes.lost_something())
+    return invalid_input(fmt::format("--from: {} is of the form event; going on after a loss is for barriers",
+                                     arguments.from));
+  running->form = schedule::Form::kBarrier;
+  running->fragments = 1;
   wishes.running = std::move(*running);
   return wishes;
 }

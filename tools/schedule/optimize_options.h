@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "schedule/optimize/optimize.h"
 #include "schedule/optimize/reoptimize.h"
+#include "tools/schedule/event_solution.h"
 #include "tools/schedule/network_options.h"
 
 namespace tombolo::tools {
@@ -20,7 +21,10 @@ struct OptimizeArguments {
   double effort = schedule::OptimizeOptions{}.effort;
   double time_limit_s = 0;  ///< 0: none.
   std::uint64_t seed = schedule::OptimizeOptions{}.seed;
-  std::string uncertainty;  ///< Empty: none.
+  bool packed_trees = false;
+  std::string form = "barrier";
+  std::uint32_t fragments = kUsualFragments;  ///< At most, of the form event.
+  std::string uncertainty;                    ///< Empty: none.
   bool robust = false;
   std::string from;  ///< Empty: from scratch.
   std::vector<std::string> lost_sites;
@@ -28,7 +32,12 @@ struct OptimizeArguments {
   std::string out;
   std::string report;  ///< A page to look at; empty: none.
   std::string json;
+
+  bool wants_event() const { return form != "barrier"; }
 };
+
+/// Adds --form and --fragments; what they set must outlive the parsing.
+void add_form(CLI::App& command, std::string& form, std::uint32_t& fragments);
 
 /// `arguments` must outlive the parsing.
 void add_optimize_options(CLI::App& command, OptimizeArguments& arguments);
@@ -36,7 +45,7 @@ void add_optimize_options(CLI::App& command, OptimizeArguments& arguments);
 /// What the texts among them mean on a network.
 struct OptimizeWishes {
   std::optional<double> uncertainty;          ///< A share, from 0 to below 1.
-  std::optional<schedule::Schedule> running;  ///< That of --from.
+  std::optional<schedule::Schedule> running;  ///< That of --from, as rounds with barriers.
   schedule::Losses losses;
 
   bool lost_something() const { return !losses.sites.empty() || !losses.links.empty(); }

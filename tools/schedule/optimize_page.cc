@@ -13,6 +13,7 @@
 #include "tools/report/map_section.h"
 #include "tools/report/small_maps.h"
 #include "tools/report/text.h"
+#include "tools/schedule/event_section.h"
 #include "tools/schedule/round_details.h"
 
 namespace tombolo::tools {
@@ -42,6 +43,10 @@ void add_tiles(const OptimizePage& data, report::Page& page) {
   page.add(report::Tile{"cycle", fmt::format("{:.3f} s", best.cycle_s),
                         fmt::format("{} round{}", best.times.size(), best.times.size() == 1 ? "" : "s")});
   page.add(report::Tile{"contraction R", fmt::format("{:.4f} /s", best.mixing.r_per_s), "higher is better"});
+  if (data.event != nullptr)
+    page.add(report::Tile{"D without barriers", fmt::format("{:.4f} s", data.event->disagreement_s),
+                          fmt::format("{} fragment{}", data.event->timetable.fragments,
+                                      data.event->timetable.fragments == 1 ? "" : "s")});
   const bool certified = !best.certified.empty();
   page.add(report::Tile{"certified", certified ? "yes" : "no",
                         certified ? "the best of " + best.certified : "the best that was found",
@@ -320,6 +325,7 @@ report::Page optimize_page(const OptimizePage& data) {
   map.title = "Rounds on the map";
   page.add(std::move(map));
   page.add(cycle_section(data, pictures));
+  if (data.event != nullptr) page.add(event_section(data.problem.network(), data.best, *data.event));
   page.add(loads_section(data, pictures));
   if (!data.studies.by_rounds.empty()) page.add(by_rounds_section(data));
   if (!data.studies.baselines.empty()) page.add(compare_section(data));

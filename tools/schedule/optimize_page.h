@@ -7,6 +7,7 @@
 #include "schedule/optimize/problem.h"
 #include "schedule/topology.h"
 #include "tools/report/page.h"
+#include "tools/schedule/event_score.h"
 #include "tools/schedule/optimize_studies.h"
 
 namespace tombolo::tools {
@@ -21,6 +22,7 @@ struct OptimizePage {
   std::string setting;  ///< The line over the table: network, profile, size, capabilities.
   std::string command;  ///< The command line that makes this page.
   std::uint64_t seed = 0;
+  const EventScore* event = nullptr;  ///< The best without barriers, if it was looked for.
 };
 
 /// The page of `schedule optimize --report`: rounds on the map, the cycle over time, loads, D by rounds, the

@@ -30,6 +30,7 @@ schedule::OptimizeOptions search_options(const OptimizeArguments& arguments, con
   options.seed = arguments.seed;
   if (arguments.time_limit_s != 0) options.time_limit_s = arguments.time_limit_s;
   if (wishes.running) options.starts.push_back(*wishes.running);
+  options.packed_trees = arguments.packed_trees;
   options.progress = tell;
   return options;
 }
@@ -53,6 +54,7 @@ Status find_best(const schedule::Problem& problem, const schedule::OptimizeOptio
   score.mixing = best->mixing;
   score.bound_s = best->bound_s;
   score.certified = std::move(best->certified);
+  score.packed = std::move(best->packed);
   solution.two_rounds_s = best->two_rounds_s;
   solution.stopped = best->stopped;
   return ok_status();
@@ -119,11 +121,29 @@ Status go_on(const OptimizeArguments& arguments, const OptimizeWishes& wishes, S
     solution.lost_islands.push_back(input.network.islands[rank].id);
   input.network = std::move(rest->network);
   input.capabilities = std::move(rest->capabilities);
-  auto score = score_schedule(input, std::move(left));
+  auto score = score_schedule(input, std::move(left), arguments.packed_trees);
   if (!score) return std::move(score).error();
   solution.score = std::move(*score);
   keep_modes(solution.score);
   solution.after_loss = std::move(*next);
+  return ok_status();
+}
+
+/// The best without barriers, from the best with them on.
+Status drop_barriers(const OptimizeArguments& arguments, const OptimizeWishes& wishes, const Clock& clock,
+                     const Tell& tell, Solution& solution) {
+  std::vector<schedule::Schedule> seeds{solution.score.schedule};
+  if (wishes.running) seeds.push_back(*wishes.running);
+  EventWishes event{.fragments = arguments.fragments,
+                    .max_rounds = arguments.max_rounds,
+                    .effort = arguments.effort,
+                    .seed = arguments.seed};
+  if (arguments.time_limit_s != 0) event.time_limit_s = arguments.time_limit_s;
+  auto found = find_event(solution.input, seeds, event, clock, tell);
+  if (!found) return std::move(found).error().within("--form " + arguments.form);
+  solution.event = std::move(*found);
+  solution.chose_event =
+      arguments.form == "event" || solution.event->disagreement_s < solution.score.mixing.disagreement_s;
   return ok_status();
 }
 
@@ -159,7 +179,11 @@ Result<Solution> solve(const OptimizeArguments& arguments, const Clock& clock, c
       solution.spread = std::move(*spread);
     }
   }
+  if (arguments.wants_event())
+    if (auto done = drop_barriers(arguments, *wishes, clock, tell, solution); !done)
+      return std::move(done).error();
   solution.score.solve_s = static_cast<double>(clock.now_ns() - begin_ns) / static_cast<double>(kSecond);
+  if (solution.event) solution.event->solve_s = solution.score.solve_s;
   // After a loss every second counts, and a comparison can wait.
   const std::size_t most_compared = wishes->lost_something() ? 0 : schedule::kMaxPricedIslands;
   if (auto added = add_best_random(problem, most_compared, solution.score); !added)

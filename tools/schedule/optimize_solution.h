@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "schedule/optimize/reoptimize.h"
 #include "schedule/optimize/uncertainty.h"
+#include "tools/schedule/event_score.h"
 #include "tools/schedule/optimize_options.h"
 #include "tools/schedule/schedule_score.h"
 
@@ -21,7 +22,9 @@ struct Solution {
   ScheduleScore score;
   /// The least D of all cycles of one or two rounds, if it was determined.
   std::optional<double> two_rounds_s{};
-  bool stopped = false;  ///< By the time limit.
+  std::optional<EventScore> event{};  ///< The best without barriers, if it was asked for.
+  bool chose_event = false;           ///< Whether `event` is the answer; else `score` is.
+  bool stopped = false;               ///< By the time limit.
   std::optional<schedule::Reoptimized> after_loss{};
   std::vector<std::string> lost_islands{};  ///< The ids of those that the loss took.
   std::optional<double> uncertainty{};      ///< The share; `spread` is D under it.

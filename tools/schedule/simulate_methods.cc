@@ -115,7 +115,7 @@ Status Maker::add_ours() {
 }
 
 Status Maker::add_schedule(const std::string& name_or_path) {
-  const auto chosen = schedule::load_schedule(name_or_path, network_.islands);
+  const auto chosen = schedule::load_schedule(name_or_path, network_.islands, network_.site_names);
   if (!chosen) return Error(chosen.error()).within("--schedule");
   const schedule::RoundModel model(network_, routes_, capabilities_);
   auto method =

@@ -10,8 +10,12 @@ namespace tombolo::testbed {
 using schedule::Clique;
 using schedule::Rank;
 
-EventRounds::EventRounds(const RunConfig& config, InprocTestbed& testbed, Driver& driver)
-    : config_(config), driver_(driver), parts_(config, testbed, driver), islands_(testbed.islands().size()) {}
+EventRounds::EventRounds(const RunConfig& config, const InstalledPlan& installed, InprocTestbed& testbed,
+                         Driver& driver)
+    : config_(config),
+      driver_(driver),
+      parts_(config, installed, testbed, driver),
+      islands_(testbed.islands().size()) {}
 
 bool EventRounds::run(std::vector<RoundReport>& reports, Nanoseconds limit_ns, const Progress& progress) {
   if (reports.empty()) return true;

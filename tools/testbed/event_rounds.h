@@ -15,7 +15,8 @@ namespace tombolo::testbed {
 class EventRounds {
  public:
   /// All outlive it.
-  EventRounds(const RunConfig& config, InprocTestbed& testbed, Driver& driver);
+  EventRounds(const RunConfig& config, const InstalledPlan& installed, InprocTestbed& testbed,
+              Driver& driver);
 
   /// Runs as many rounds as there are reports, which have their numbers and predictions, and adds what
   /// happens to them. Ends when all inputs are the callers' again, or `limit_ns` has passed; whether they

@@ -23,6 +23,15 @@ constexpr double kUpdatesInMemory = 6;
 constexpr std::uint32_t kMostFragments = 2;
 constexpr double kMostMemoryBytes = 8e9;
 
+/// What of the options decides how wide packets are.
+void set_formats(const RunConfig& config, schedule::CompileOptions& options) {
+  options.chunk_elements = config.chunk_elements;
+  options.edge_aggregation = config.edge_aggregation;
+  options.tree_aggregation = config.tree_aggregation;
+  options.format = config.format;
+  options.result_format = config.output_format();
+}
+
 }  // namespace
 
 Status check_config(const RunConfig& config) {
@@ -69,15 +78,15 @@ Numbers numbers_of(const RunConfig& config) {
           config.non_finite, config.non_finite_share, config.chunk_elements};
 }
 
+NumberFormat partials(const RunConfig& config) {
+  return config.tree_aggregation ? schedule::partials_of(config.format, schedule::PartialFormat::kFp32)
+                                 : config.format;
+}
+
 schedule::Network model_network(const RunConfig& config, bool bare) {
-  if (!config.edge_aggregation || config.output_format() == config.format) return config.network;
-  const auto payload = [&config](NumberFormat format) {
-    return static_cast<double>(encoded_bytes(format, config.chunk_elements));
-  };
-  const double ratio =
-      bare ? payload(config.output_format()) / payload(config.format)
-           : schedule::result_wire_ratio(config.format, config.output_format(), config.chunk_elements);
-  return schedule::with_result_ratio(config.network, ratio);
+  schedule::CompileOptions options;
+  set_formats(config, options);
+  return schedule::network_for(config.network, options, bare ? 0 : schedule::kPacketOverheadBytes);
 }
 
 std::vector<float> weights_of(const schedule::Schedule& schedule, const schedule::Clique& members) {
@@ -103,9 +112,10 @@ Status drop_barriers(RunConfig& config, std::uint32_t fragments) {
 }
 
 schedule::Capabilities capabilities(const RunConfig& config) {
-  return {config.multicast,
-          config.edge_aggregation ? schedule::Aggregation::kEdge : schedule::Aggregation::kNone,
-          schedule::Family::kDirect};
+  schedule::Aggregation aggregation =
+      config.edge_aggregation ? schedule::Aggregation::kEdge : schedule::Aggregation::kNone;
+  if (config.tree_aggregation) aggregation = schedule::Aggregation::kTree;
+  return {config.multicast, aggregation, schedule::Family::kDirect};
 }
 
 Result<Nanoseconds> deadline_of(const RunConfig& config) {
@@ -133,10 +143,8 @@ Result<schedule::CompileOptions> compile_options(const RunConfig& config, std::u
   options.deadline_ns = *deadline_ns;
   options.update_bytes = config.update_bytes;
   options.multicast = config.multicast;
-  options.edge_aggregation = config.edge_aggregation;
-  options.format = config.format;
-  options.result_format = config.output_format();
   options.non_finite = config.non_finite;
+  set_formats(config, options);
   if (!config.event) return options;
   auto times = event_times(config, wire_bytes(config));
   if (!times) return std::move(times).error();

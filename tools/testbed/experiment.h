@@ -42,6 +42,7 @@ struct RunConfig {
   bool edge_aggregation = true;
   NumberFormat format = NumberFormat::kFp32;
   NumberFormat result_format = NumberFormat::kNone;  ///< kNone: as `format`.
+  bool tree_aggregation = false;                     ///< Sites may fold, too (CompileOptions).
   wire::Operation operation = wire::Operation::kMean;
   NonFinitePolicy non_finite = NonFinitePolicy::kPropagate;
   double non_finite_share = 0;  ///< Of the values that are made NaN or infinite, to see what becomes of them.
@@ -61,6 +62,9 @@ double wire_bytes(const RunConfig& config);
 
 /// What the updates are made of.
 Numbers numbers_of(const RunConfig& config);
+
+/// Of partials, where sites fold; otherwise that of updates.
+NumberFormat partials(const RunConfig& config);
 
 /// The network as the model must see it for bytes on the wire or, `bare`, without packets' overhead: where
 /// results are wider than updates, an island receives more than it sends.

@@ -1,5 +1,6 @@
 #include "tools/testbed/round_parts.h"
 
+#include "tools/testbed/planned_order.h"
 #include "tools/testbed/workload.h"
 
 namespace tombolo::testbed {
@@ -53,9 +54,10 @@ bool RoundParts::drop(Part& part) {
 }
 
 Expected RoundParts::expected(std::uint32_t round, const Clique& members) const {
+  const FoldOrder order = fold_order(installed_.plan, installed_.first_round, round, members);
   const std::vector<float> weights =
       members.size() == 1 ? std::vector<float>{} : weights_of(config_.schedule, members);
-  return expected_output(numbers_of(config_), config_.seed, round, members, weights, count());
+  return expected_output(numbers_of(config_), config_.seed, round, order, weights, count());
 }
 
 void RoundParts::judge(const Part& part, const Expected& expected, RoundReport& report) const {

@@ -20,12 +20,18 @@ struct Part {
   island::Outcome outcome;
 };
 
+/// What runs, and from which round on.
+struct InstalledPlan {
+  schedule::EpochPlan plan;
+  std::uint32_t first_round = 0;
+};
+
 /// Starts parts of rounds, follows them, and compares what came of them with what had to.
 class RoundParts {
  public:
   /// All outlive it.
-  RoundParts(const RunConfig& config, InprocTestbed& testbed, Driver& driver)
-      : config_(config), testbed_(testbed), driver_(driver) {}
+  RoundParts(const RunConfig& config, const InstalledPlan& installed, InprocTestbed& testbed, Driver& driver)
+      : config_(config), installed_(installed), testbed_(testbed), driver_(driver) {}
 
   /// With its input; it is not started.
   Part make(schedule::Rank rank, std::uint32_t round) const;
@@ -45,6 +51,7 @@ class RoundParts {
   std::string name(schedule::Rank rank) const { return testbed_.network().islands[rank].id; }
 
   const RunConfig& config_;
+  const InstalledPlan& installed_;
   InprocTestbed& testbed_;
   Driver& driver_;
 };

@@ -23,8 +23,11 @@ constexpr Nanoseconds kPastDeadline = 2 * kSecond;
 /// The rounds of one run on a testbed that is up.
 class Rounds {
  public:
-  Rounds(const RunConfig& config, InprocTestbed& testbed, Driver& driver, Nanoseconds deadline_ns)
-      : testbed_(testbed), driver_(driver), deadline_ns_(deadline_ns), parts_(config, testbed, driver) {}
+  Rounds(const RunConfig& config, const InstalledPlan& installed, InprocTestbed& testbed, Driver& driver)
+      : testbed_(testbed),
+        driver_(driver),
+        deadline_ns_(installed.plan.deadline_ns),
+        parts_(config, installed, testbed, driver) {}
 
   /// Adds what happens to the report of the round.
   void run(const schedule::Round& cliques, RoundReport& report) {
@@ -172,15 +175,15 @@ Status install(ControlPlane& control, Driver& driver, InprocTestbed& testbed, sc
   return ok_status();
 }
 
-Status run_rounds(const RunConfig& config, InprocTestbed& testbed, Driver& driver, std::uint32_t first_round,
-                  Nanoseconds deadline_ns, const Progress& progress, RunReport& report) {
+Status run_rounds(const RunConfig& config, const InstalledPlan& installed, InprocTestbed& testbed,
+                  Driver& driver, const Progress& progress, RunReport& report) {
   const std::size_t period = config.schedule.rounds.size();
   const std::uint32_t rounds = round_count(config);
-  Rounds runner(config, testbed, driver, deadline_ns);
+  Rounds runner(config, installed, testbed, driver);
   report.exact = true;
   for (std::uint32_t i = 0; i < rounds; ++i) {
     const schedule::Round& cliques = config.schedule.rounds[i % period];
-    auto round = start_round_report(config, first_round + i, cliques);
+    auto round = start_round_report(config, installed.first_round + i, cliques);
     if (!round) return std::move(round).error();
     runner.run(cliques, *round);
     report.rounds.push_back(std::move(round).value());
@@ -191,18 +194,17 @@ Status run_rounds(const RunConfig& config, InprocTestbed& testbed, Driver& drive
   return ok_status();
 }
 
-Status run_without_barriers(const RunConfig& config, InprocTestbed& testbed, Driver& driver,
-                            std::uint32_t first_round, Nanoseconds deadline_ns, const Progress& progress,
-                            RunReport& report) {
+Status run_without_barriers(const RunConfig& config, const InstalledPlan& installed, InprocTestbed& testbed,
+                            Driver& driver, const Progress& progress, RunReport& report) {
   const std::uint32_t rounds = round_count(config);
-  auto reports = start_event_reports(config, first_round, rounds);
+  auto reports = start_event_reports(config, installed.first_round, rounds);
   if (!reports) return std::move(reports).error();
   auto cycle = start_cycle_report(config);
   if (!cycle) return std::move(cycle).error();
   report.rounds = std::move(reports).value();
   report.cycle = *cycle;
-  EventRounds runner(config, testbed, driver);
-  report.exact = runner.run(report.rounds, rounds * (deadline_ns + kPastDeadline), progress);
+  EventRounds runner(config, installed, testbed, driver);
+  report.exact = runner.run(report.rounds, rounds * (installed.plan.deadline_ns + kPastDeadline), progress);
   report.cycle->measured_s = runner.measured_cycle_s();
   for (const RoundReport& round : report.rounds) report.exact = report.exact && round.exact;
   return ok_status();
@@ -221,7 +223,6 @@ Result<RunReport> run(const RunConfig& config, const Progress& progress) {
   options.seed = config.seed;
   options.losses = config.losses;
   options.plans = {*plan};
-  const Nanoseconds deadline_ns = plan->deadline_ns;
   auto testbed = InprocTestbed::create(config.network, options);
   if (!testbed) return std::move(testbed).error();
   auto control = ControlPlane::create(**testbed, config.seed);
@@ -233,17 +234,15 @@ Result<RunReport> run(const RunConfig& config, const Progress& progress) {
     driver = std::make_unique<VirtualDriver>(**testbed, **control);
   }
 
-  std::uint32_t first_round = 0;
-  if (auto installed = install(**control, *driver, **testbed, std::move(plan).value(), first_round);
-      !installed)
-    return std::move(installed).error();
+  InstalledPlan installed{*plan};
+  if (auto done = install(**control, *driver, **testbed, std::move(plan).value(), installed.first_round);
+      !done)
+    return std::move(done).error();
   RunReport report;
   report.seed = config.seed;
   report.islands.resize(config.network.islands.size());
-  if (auto ran =
-          config.event
-              ? run_without_barriers(config, **testbed, *driver, first_round, deadline_ns, progress, report)
-              : run_rounds(config, **testbed, *driver, first_round, deadline_ns, progress, report);
+  if (auto ran = config.event ? run_without_barriers(config, installed, **testbed, *driver, progress, report)
+                              : run_rounds(config, installed, **testbed, *driver, progress, report);
       !ran)
     return std::move(ran).error();
   for (std::size_t i = 0; i < report.rounds.size(); ++i)

@@ -74,6 +74,34 @@ TEST(ContingencyTest, ModesThatEdgesCannotRunAreNamed) {
   }
 }
 
+/// Chosen trees stay while they can; who has lost a link or a member goes the shortest way again.
+TEST(ContingencyTest, ChosenTreesGoWithWhatTheyNeed) {
+  const Network network = schedule::ring_of_four();
+  Nominal nominal = nominal_of(network);
+  nominal.schedule = {"crossed", {schedule::crossed_round()}};
+  const auto sites_of = [](const EpochPlan& plan, std::size_t tree) {
+    std::vector<SiteId> sites;
+    for (const schedule::TreeHop& hop : plan.trees[tree].hops) sites.push_back(hop.site);
+    return sites;
+  };
+  const auto whole = plan_without(network, nominal, {}, 1);
+  ASSERT_TRUE(whole.ok()) << whole.error().message;
+  EXPECT_EQ(sites_of(*whole, 1), (std::vector<SiteId>{2, 3, 0}));
+  EXPECT_EQ(sites_of(*whole, 2), (std::vector<SiteId>{1, 0, 3}));
+  Survivors survivors;
+  survivors.lost_links = {{0, 1}};  // P-Q: both cliques have a tree over it.
+  const auto cut = plan_without(network, nominal, survivors, 2);
+  ASSERT_TRUE(cut.ok()) << cut.error().message;
+  EXPECT_EQ(sites_of(*cut, 0), (std::vector<SiteId>{0, 3, 2}));
+  EXPECT_EQ(sites_of(*cut, 2), (std::vector<SiteId>{1, 2, 3}));
+  survivors = {};
+  survivors.lost_islands = {3};  // S: the clique of Q is gone, the other has lost nothing.
+  const auto fewer = plan_without(network, nominal, survivors, 2);
+  ASSERT_TRUE(fewer.ok()) << fewer.error().message;
+  ASSERT_EQ(fewer->trees.size(), 2u);
+  EXPECT_EQ(sites_of(*fewer, 1), (std::vector<SiteId>{2, 3, 0}));
+}
+
 TEST(ContingencyTest, ASiteThatIsLostTakesItsLinksAndWhoeverHangsOnIt) {
   const Network network = schedule::shipped_network("nine-city.yaml", "access-limited");
   const auto plans = contingency_plans(network, nominal_of(network));

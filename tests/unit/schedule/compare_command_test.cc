@@ -27,18 +27,18 @@ VerbRun compare(std::vector<std::string> arguments) {
   return outcome;
 }
 
-/// With both capabilities nothing beats one clique of 1 s: D = 1.5 (n-1)/n; DiLoCo's H steps by the closed
+/// With both capabilities no barriers beat one clique of 1 s: D = 1.5 (n-1)/n; DiLoCo's H steps by the closed
 /// form.
 TEST(CompareCommand, JsonHoldsEveryRowAgainstTheOptimum) {
   const VerbRun outcome =
       compare({"--bytes", "1G", "--multicast", "on", "--aggregation", "edge", "--step-time", "2",
-               "--local-steps", "3", "--time-limit", "0.5", "--json", "-"});
+               "--local-steps", "3", "--time-limit", "0.5", "--form", "barrier", "--json", "-"});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
   const auto report = nlohmann::json::parse(outcome.out);
   EXPECT_EQ(report.at("command"), "schedule compare");
   const auto& rows = report.at("rows");
   ASSERT_EQ(rows.size(), 21U);
-  EXPECT_EQ(rows[0].at("name"), "optimum");
+  EXPECT_EQ(rows[0].at("name"), "optimum with barriers");
   const double optimum_s = rows[0].at("disagreement_s");
   EXPECT_NEAR(optimum_s, 1.125, 1e-9);
   for (const auto& row : rows) {
@@ -56,10 +56,44 @@ TEST(CompareCommand, JsonHoldsEveryRowAgainstTheOptimum) {
               1e-9);
 }
 
+/// Without barriers and in two fragments the full clique has 0.5 s of sending each second: D = (0.5 + 0.5)
+/// 3/4.
+TEST(CompareCommand, TheFormWithoutBarriersLeadsWhereItIsBetter) {
+  const std::vector<std::string> both{"--bytes", "1G",           "--multicast", "on",     "--aggregation",
+                                      "edge",    "--time-limit", "0.2",         "--json", "-"};
+  const auto report = nlohmann::json::parse(compare(both).out);
+  const auto& rows = report.at("rows");
+  EXPECT_EQ(rows[0].at("name"), "no barrier (event), 2 fragments");
+  EXPECT_EQ(rows[0].at("runs"), "one process");
+  EXPECT_LE(rows[0].at("disagreement_s").get<double>(), 0.75 + 1e-6);
+  EXPECT_EQ(rows[1].at("name"), "optimum with barriers");
+  EXPECT_EQ(rows[1].at("runs"), "edges");
+  EXPECT_NEAR(rows[1].at("disagreement_s").get<double>(), 1.125, 1e-9);
+  for (const auto& row : rows) {
+    const std::string name = row.at("name");
+    if (name == "full clique, direct" || name == "geographic grid" || name == "static partition and full") {
+      EXPECT_EQ(row.at("runs"), "edges") << name;
+    }
+    if (name == "full clique, sharded" || name == "ring all-reduce" || name == "one-peer exponential" ||
+        name == "HALoS-like" || name == "DiLoCo, every 50 steps") {
+      EXPECT_EQ(row.at("runs"), "no") << name;
+    }
+  }
+  EXPECT_EQ(report.at("best_runnable").at("name"), rows[0].at("name"));
+  EXPECT_EQ(report.at("best_runnable").at("better_than_all"), true);
+  EXPECT_GT(report.at("best_runnable").at("factor").get<double>(), 1.125 / 0.75 - 1e-6);
+  // The full clique is one of the others: with barriers nothing is better.
+  EXPECT_EQ(report.at("best_installed").at("name"), "optimum with barriers");
+  EXPECT_EQ(report.at("best_installed").at("better_than_all"), false);
+  EXPECT_NEAR(report.at("best_installed").at("factor").get<double>(), 1, 1e-9);
+}
+
 TEST(CompareCommand, PrintsATable) {
   const VerbRun outcome = compare({"--bytes", "1G", "--time-limit", "0.1"});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
-  for (const char* name : {"optimum", "MATCHA", "Base-(k+1)", "D-Cliques", "DiLoCo, every 500 steps"})
+  EXPECT_NE(outcome.err.find("comparing: MATCHA"), std::string::npos) << outcome.err;
+  for (const char* name : {"optimum with barriers", "no barrier", "best runnable schedule", "MATCHA",
+                           "Base-(k+1)", "D-Cliques", "DiLoCo, every 500 steps"})
     EXPECT_NE(outcome.out.find(name), std::string::npos) << name;
 }
 

@@ -86,6 +86,48 @@ TEST(Compile, TreesWithoutMulticast) {
                                 "2: 2<2[] 1<2[] 0<1[0]", "2: 2<2[] 1<2[] 0<1[1]"}));
 }
 
+TEST(Compile, GoesByChosenTrees) {
+  const Network network = ring_of_four();
+  for (const bool multicast : {true, false}) {
+    const auto plan = compile(network, {"crossed", {crossed_round()}}, options(multicast, false));
+    ASSERT_TRUE(plan.ok()) << plan.error().message;
+    EXPECT_TRUE(check_plan(*plan).ok());
+    EXPECT_EQ(shown(*plan), (Trees{"0: 0<0[] 1<0[] 2<1[2]", "2: 2<2[] 3<2[] 0<3[0]", "1: 1<1[] 0<1[] 3<0[3]",
+                                   "3: 3<3[] 2<3[] 1<2[1]"}));
+    // Both cliques have one way over R-S: 2 + 1 ms. Every link carries one stream at 0.97 of its capacity.
+    for (const PlannedClique& clique : plan->entries[0].cliques) EXPECT_EQ(clique.latency_ns, 3'000'000u);
+    for (const PlannedLink& link : plan->links)
+      EXPECT_NEAR(static_cast<double>(link.load_bps), 0.97e9, 2) << link.from << "-" << link.to;
+  }
+}
+
+TEST(Compile, WithoutMulticastATreeIsPaths) {
+  const Network network = ring_of_four();
+  const Round round{.cliques = {{0, 1, 2}}, .trees = {{{{0, 3}, {3, 2}, {2, 1}}, {}, {}}}};
+  const auto plan = compile(network, {"round", {round}}, options(false, true));
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_TRUE(check_plan(*plan).ok());
+  const auto trees = shown(*plan);
+  EXPECT_EQ(trees[0], "0: 0<0[0] 3<0[] 2<3[] 1<2[1]");
+  EXPECT_EQ(trees[1], "0: 0<0[] 3<0[] 2<3[2]");
+  EXPECT_EQ(trees[2], "1: 1<1[1] 0<1[0]");  // Without a tree of its own, the shortest way.
+}
+
+TEST(Compile, RefusesTreesThatDoNotFitTheNetwork) {
+  Network network = ring_of_four();
+  Round round = crossed_round();
+  round.trees[0][0] = {{0, 2}};
+  const auto missing = compile(network, {"round", {round}}, options(true, true));
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().message, "compile: round 0: the tree of island P: there is no link P-R");
+  network.explicit_trees = false;
+  const auto refused = compile(network, {"round", {crossed_round()}}, options(true, true));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message,
+            "compile: round 0: the clique of island P: has trees of its own; the network does not let us "
+            "choose them");
+}
+
 TEST(Compile, RateWindowAndLoadByHand) {
   // Two islands, A and B of three-site.yaml: 5 ms apart, 10 Gbit/s everywhere, nothing shared.
   const Network network = shipped_network("three-site.yaml", "even");
@@ -240,7 +282,13 @@ TEST(Compile, OneByteFormatsFillJumboPacketsAndResultsCount) {
   ASSERT_TRUE(one.ok() && wide.ok());
   EXPECT_EQ(wide->max_payload_bytes(), 4096u);
   const double ratio = 4202.0 / 2218.0;
-  EXPECT_DOUBLE_EQ(result_wire_ratio(NumberFormat::kMxInt8, NumberFormat::kBf16, 2048), ratio);
+  EXPECT_NEAR(static_cast<double>(network.ingress_bps[0]) /
+                  static_cast<double>(network_for(network, narrow).ingress_bps[0]),
+              ratio, 1e-6);
+  EXPECT_EQ(network_for(network, narrow).links[0].capacity_bps, network.links[0].capacity_bps);
+  EXPECT_NEAR(static_cast<double>(network.ingress_bps[0]) /
+                  static_cast<double>(network_for(network, narrow, 0).ingress_bps[0]),
+              4096.0 / 2112.0, 1e-6);
   const auto rate = [](const EpochPlan& plan) {
     return static_cast<double>(plan.entries[0].cliques[0].stream_rate_bps);
   };
@@ -250,6 +298,33 @@ TEST(Compile, OneByteFormatsFillJumboPacketsAndResultsCount) {
   const auto folded_at_home = compile(network, full, narrow);
   narrow.result_format = NumberFormat::kMxInt8;
   EXPECT_EQ(rate(*folded_at_home), rate(*compile(network, full, narrow)));
+}
+
+TEST(Compile, PartialsOfTreesFitAndCount) {
+  const Network network = shipped_network("nine-city.yaml", "access-limited", 0.01);
+  const Schedule full = *full_schedule(network.islands);
+  CompileOptions trees = options(true, true);
+  trees.tree_aggregation = true;
+  trees.format = trees.result_format = NumberFormat::kBf16;
+  trees.chunk_elements = 2048;
+  const auto plan = compile(network, full, trees);
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_EQ(plan->max_payload_bytes(), plan->has_trees() ? 8192u : 4096u);
+  // 4202 bytes of an update on the wire, 8298 of a partial in fp32.
+  EXPECT_NEAR(static_cast<double>(network.links[0].capacity_bps) /
+                  static_cast<double>(network_for(network, trees).links[0].capacity_bps),
+              8298.0 / 4202.0, 1e-6);
+  trees.partial_format = PartialFormat::kUpdate;
+  EXPECT_EQ(network_for(network, trees).links[0].capacity_bps, network.links[0].capacity_bps);
+  trees.chunk_elements = 4096;
+  EXPECT_TRUE(compile(network, full, trees).ok());
+  trees.partial_format = PartialFormat::kFp32;
+  EXPECT_FALSE(compile(network, full, trees).ok()) << "partials of 16384 bytes";
+  trees.chunk_elements = 2048;
+  trees.non_finite = NonFinitePolicy::kReject;
+  const auto refused = compile(network, full, trees);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kNotSupported);
 }
 
 TEST(Compile, WeightsGoWithTheMembers) {

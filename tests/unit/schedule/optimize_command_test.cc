@@ -42,6 +42,57 @@ TEST(OptimizeCommand, WritesAFileThatEvaluateConfirms) {
   std::filesystem::remove(out);
 }
 
+/// Three sites: the best without barriers is no worse, its file says its form, and `evaluate` tells the same.
+TEST(OptimizeCommand, WithoutBarriers) {
+  const std::string topology = schedule::config_path("topologies/three-site.yaml");
+  const std::string out = testing::TempDir() + "/event.yaml";
+  const VerbRun found = run({"optimize", topology, "--profile", "slow-core", "--bytes", "1G", "--max-rounds",
+                             "2", "--effort", "0.01", "--form", "event", "--out", out, "--json", "-"});
+  ASSERT_EQ(found.exit_code, kExitOk) << found.err;
+  const auto report = nlohmann::json::parse(found.out);
+  EXPECT_EQ(report.at("form"), "event");
+  const auto& forms = report.at("forms");
+  const double barrier_s = forms.at("barrier").at("disagreement_s");
+  const double event_s = forms.at("event").at("disagreement_s");
+  EXPECT_LE(event_s, barrier_s * (1 + 1e-6));
+  EXPECT_NEAR(forms.at("ratio").get<double>(), barrier_s / event_s, 1e-12);
+  EXPECT_EQ(report.at("disagreement_s").get<double>(), event_s);
+  EXPECT_LE(report.at("bound_s").get<double>(), event_s);
+  EXPECT_TRUE(report.at("r_iid_per_s").is_null());
+  const VerbRun evaluated = run(
+      {"evaluate", topology, "--profile", "slow-core", "--bytes", "1G", "--schedule", out, "--json", "-"});
+  ASSERT_EQ(evaluated.exit_code, kExitOk) << evaluated.err;
+  const auto again = nlohmann::json::parse(evaluated.out);
+  EXPECT_EQ(again.at("rounds"), report.at("rounds"));
+  EXPECT_NEAR(again.at("disagreement_s").get<double>(), event_s, 1e-12);
+  // It is a start for both forms; with barriers its rounds are what they were.
+  const VerbRun from = run({"optimize", topology, "--profile", "slow-core", "--bytes", "1G", "--max-rounds",
+                            "2", "--effort", "0.01", "--from", out, "--out", out, "--json", "-"});
+  ASSERT_EQ(from.exit_code, kExitOk) << from.err;
+  EXPECT_EQ(nlohmann::json::parse(from.out).at("form"), "barrier");
+  std::filesystem::remove(out);
+}
+
+TEST(OptimizeCommand, RefusesWhatIsForBarriersOnly) {
+  const std::string topology = schedule::config_path("topologies/three-site.yaml");
+  const std::vector<std::string> sound{"optimize", topology, "--profile", "even",  "--bytes",
+                                       "1M",       "--out",  "x.yaml",    "--form"};
+  for (const auto& more : {std::vector<std::string>{"event", "--uncertainty", "20%"},
+                           {"best", "--from", "full", "--lost-link", "A-B"}}) {
+    std::vector<std::string> arguments = sound;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const VerbRun refused = run(arguments);
+    EXPECT_EQ(refused.exit_code, kExitBadInput);
+    const std::string named = more.size() == 3 ? "--uncertainty: is for" : "--lost-link: is for";
+    EXPECT_NE(refused.err.find(named), std::string::npos) << refused.err;
+  }
+  for (const char* fragments : {"0", "65"}) {
+    std::vector<std::string> arguments = sound;
+    arguments.insert(arguments.end(), {"event", "--fragments", fragments});
+    EXPECT_EQ(run(arguments).exit_code, -1);
+  }
+}
+
 TEST(OptimizeCommand, BadInputWritesNothing) {
   const std::string topology = schedule::config_path("topologies/three-site.yaml");
   const std::string out = testing::TempDir() + "/refused.yaml";

@@ -77,7 +77,9 @@ TEST(ScheduleCommand, ReportsBoundModesAndRests) {
   EXPECT_NE(table.out.find(" tree at "), std::string::npos) << table.out;
   EXPECT_EQ(run({"--step-time", "-1"}).exit_code, -1);
   std::ofstream(path) << "form: event\nrounds:\n  - [[AMS, BAR]]\n";
-  EXPECT_EQ(run({}).exit_code, kExitNotSupported);
+  const VerbRun apart = run({});
+  EXPECT_EQ(apart.exit_code, kExitBadInput);
+  EXPECT_NE(apart.err.find("never meets"), std::string::npos) << apart.err;
   std::remove(path.c_str());
 }
 

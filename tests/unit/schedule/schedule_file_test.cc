@@ -21,6 +21,7 @@ void expect_same(const Schedule& a, const Schedule& b) {
     EXPECT_EQ(a.rounds[r].cliques, b.rounds[r].cliques);
     EXPECT_EQ(a.rounds[r].modes, b.rounds[r].modes);
     EXPECT_EQ(a.rounds[r].rest_s, b.rounds[r].rest_s);
+    EXPECT_EQ(a.rounds[r].trees, b.rounds[r].trees);
   }
 }
 
@@ -74,6 +75,60 @@ TEST(ScheduleFile, EveryIslandHasAWeightOrNone) {
     ASSERT_FALSE(refused.ok()) << weights;
     EXPECT_NE(refused.error().message.find(says), std::string::npos) << refused.error().message;
   }
+}
+
+TEST(ScheduleFile, ReadsAndWritesTrees) {
+  const Network network = ring_of_four();
+  const auto schedule = parse_schedule(
+      "rounds:\n"
+      "  - - {members: [R, P], trees: {P: [P-Q, Q-R], R: [S-P, R-S]}}\n"
+      "    - {members: [Q, S], mode: direct, trees: {S: [S-R, R-Q]}}\n"
+      "  - [[P, Q, R, S]]\n",
+      "file", network.islands, network.site_names);
+  ASSERT_TRUE(schedule.ok()) << schedule.error().message;
+  const std::vector<CliqueTrees> expected{{{{0, 1}, {1, 2}}, {{3, 0}, {2, 3}}}, {{}, {{3, 2}, {2, 1}}}};
+  EXPECT_EQ(schedule->rounds[0].trees, expected);
+  EXPECT_EQ(schedule->rounds[0].modes, (std::vector<std::optional<CliqueMode>>{CliqueMode{}, CliqueMode{}}));
+  EXPECT_TRUE(schedule->rounds[1].trees.empty());
+  const std::string text = write_schedule(*schedule, network, {});
+  EXPECT_NE(text.find("- - {members: [P, R], mode: direct, trees: {P: [P-Q, Q-R], R: [S-P, R-S]}}\n"),
+            std::string::npos)
+      << text;
+  const auto again = parse_schedule(text, "written", network.islands, network.site_names);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  expect_same(*schedule, *again);
+}
+
+TEST(ScheduleFile, BadTreesNameLineAndKey) {
+  const Network network = ring_of_four();
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"{P: [P-Q, Q-R, Q-P]}", ".trees.P: the link Q-P leads back to the source"},
+      {"{P: [P-Q, Q-R, S-R]}", ".trees.P: two links lead to R"},
+      {"{P: [P-Q, S-R]}", ".trees.P: the link S-R is not joined to the source at P"},
+      {"{P: [P-Q]}", ".trees.P: does not reach R"},
+      {"{P: [P-Q, Q-R, P-S]}", ".trees.P: the branch to S serves nobody"},
+      {"{P: []}", ".trees.P: a tree must have links"},
+      {"{P: [P-Q, Q-Z]}", ".trees.P[1]: there is no site 'Z'"},
+      {"{P: [P-Q, QR]}", ".trees.P[1]: must be a link, written like LON-NYC"},
+      {"{P: P-Q}", ".trees.P: must be a list"},
+      {"{Q: [Q-R]}", ".trees.Q: the island 'Q' is not in the clique"},
+      {"{Z: [Q-R]}", ".trees.Z: the island 'Z' is not in the clique"},
+      {"[P-Q]", ".trees: must be a mapping"},
+      {"{P: [P-Q, Q-R]}, mode: sharded", ".trees: only a clique of mode direct has trees of its members"}};
+  for (const auto& [trees, expected] : cases) {
+    const std::string text = "rounds:\n  - [{members: [P, R], trees: " + trees + "}]\n";
+    const auto schedule = parse_schedule(text, "bad", network.islands, network.site_names);
+    ASSERT_FALSE(schedule.ok()) << text;
+    const std::string whole = "bad:2: rounds[0][0]" + expected;
+    EXPECT_EQ(schedule.error().message.substr(0, whole.size()), whole);
+  }
+  const std::string good = "rounds:\n  - [{members: [P, R], trees: {P: [P-Q, Q-R]}}]\n";
+  const auto unknown_sites = parse_schedule(good, "bad", network.islands);
+  ASSERT_FALSE(unknown_sites.ok());
+  EXPECT_EQ(unknown_sites.error().message, "bad:2: rounds[0][0].trees: trees cannot be given here");
+  const auto event = parse_schedule("form: event\n" + good, "bad", network.islands, network.site_names);
+  ASSERT_FALSE(event.ok());
+  EXPECT_EQ(event.error().message, "bad:3: rounds[0]: a schedule of the form event has no trees of its own");
 }
 
 TEST(ScheduleFile, WritesWhatItReads) {

@@ -59,6 +59,29 @@ inline Network random_network(Random& random) {
   return *resolve(*topology, "p");
 }
 
+/// A ring P-Q-R-S with an island at each site, named like it: 1 ms a link, but 2 ms between R and S; core 1
+/// Gbit/s, access 10 Gbit/s. In the round {P,R} {Q,S} all shortest routes pass between P and Q.
+inline Network ring_of_four(const std::string& more = "") {
+  const auto topology = parse_topology(
+      "sites: [{id: P}, {id: Q}, {id: R}, {id: S}]\n"
+      "links:\n"
+      "  - {a: P, b: Q, rtt_ms: 2}\n"
+      "  - {a: Q, b: R, rtt_ms: 2}\n"
+      "  - {a: R, b: S, rtt_ms: 4}\n"
+      "  - {a: S, b: P, rtt_ms: 2}\n"
+      "profiles: {p: {core_gbps: 1, egress_gbps: 10, ingress_gbps: 10}}\n" +
+          more,
+      "ring");
+  EXPECT_TRUE(topology.ok()) << topology.error().message;
+  return *resolve(*topology, "p");
+}
+
+/// P and R send on to the next site of the ring, Q and S to the one before: then no link carries two updates.
+inline Round crossed_round() {
+  return {.cliques = {{0, 2}, {1, 3}},
+          .trees = {{{{0, 1}, {1, 2}}, {{2, 3}, {3, 0}}}, {{{1, 0}, {0, 3}}, {{3, 2}, {2, 1}}}}};
+}
+
 /// Disjoint cliques over a shuffled part of the ranks; at least one clique.
 inline Round random_round(Random& random, std::size_t islands) {
   std::vector<Rank> ranks(islands);

@@ -124,6 +124,8 @@ TEST(Topology, Denials) {
   EXPECT_TRUE(plain.site_replicates.empty());
   EXPECT_TRUE(plain.site_aggregates.empty());
   EXPECT_TRUE(plain.links[0].multicast);
+  EXPECT_TRUE(plain.explicit_trees);
+  EXPECT_FALSE(ring_of_four("explicit_trees: false\n").explicit_trees);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -135,6 +137,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{3, "  - {id: A, replicates: no}", "sites[0].replicates: must be true or false"},
         BadLine{3, "  - {id: A, aggregates: \"true\"}", "sites[0].aggregates: must be true or false"},
         BadLine{7, "  - {a: A, b: B, rtt_ms: 1, multicast: 1}", "links[0].multicast: must be true or false"},
+        BadLine{1, "explicit_trees: 0", "explicit_trees: must be true or false"},
         BadLine{3, "  - {id: A, id: A}", "sites[0].id: the key appears twice"},
         BadLine{3, "  - {lat: 1, lon: 2}", "sites[0]: the key 'id' is missing"},
         BadLine{3, "  - {id: A, lat: 1}", "sites[0]: the key 'lon' is missing"},

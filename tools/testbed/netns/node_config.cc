@@ -124,7 +124,8 @@ std::string controller_yaml(const Layout& layout) {
       "aggregation: {10}\n",
       layout.controller_management(), kControllerPort, layout.folder, layout.profile, layout.scale,
       kTestbedJob, config.lane_count, layout.jumbo ? "jumbo" : "standard", layout.bytes,
-      config.multicast ? "on" : "off", config.edge_aggregation ? "edge" : "none");
+      config.multicast ? "on" : "off",
+      config.tree_aggregation ? "tree" : config.edge_aggregation ? "edge" : "none");
   text += fmt::format("format: {}\nresult_format: {}\nnon_finite: {}\n", name(config.format),
                       name(config.output_format()), name(config.non_finite));
   if (layout.native_multicast) text += fmt::format("native_multicast: {}\n", kGroups);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "control/rpc/local_client.h"
+#include "tools/testbed/planned_order.h"
 
 namespace tombolo::testbed {
 namespace {
@@ -75,7 +76,9 @@ NetnsRounds::NetnsRounds(Deployment& deployment, std::uint32_t first_round)
       first_round_(first_round),
       deadline_ns_(deadline_of(config_).ok() ? *deadline_of(config_) : 10 * kSecond),
       parts_(config_.network.islands.size()),
-      base_(parts_.size()) {}
+      base_(parts_.size()) {
+  if (auto plan = make_plan(config_, 1)) plan_ = std::move(plan).value();
+}
 
 void NetnsRounds::begin() {
   spent_ = {};
@@ -120,11 +123,21 @@ Result<RoundReport> NetnsRounds::run(std::uint32_t offset) {
   // Checking costs the processor more than the round did, so it begins when the network is quiet.
   if (Status status = wait(Until::kReleased, report->round, kReleaseLimit); !status)
     if (status.error().code != ErrorCode::kDeadline) return std::move(status).error();
-  islands.tell_all(fmt::format("check {}", report->round));
+  islands.tell_all(check_command(report->round));
   if (Status status = wait(Until::kChecked, report->round, kCheckLimit); !status)
     return std::move(status).error();
   judge(cliques, *report);
   return report;
+}
+
+/// With how the cliques of the round fold that do so on a tree.
+std::string NetnsRounds::check_command(std::uint32_t round) const {
+  std::string command = fmt::format("check {}", round);
+  if (!plan_) return command;
+  for (const schedule::PlannedClique& clique :
+       plan_->entries[(round - first_round_) % plan_->entries.size()].cliques)
+    if (clique.on_tree()) command += " " + to_text(fold_order(*plan_, clique));
+  return command;
 }
 
 Status NetnsRounds::wait(Until until, std::uint32_t round, Nanoseconds limit_ns) {

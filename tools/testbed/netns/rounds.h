@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ class NetnsRounds {
 
   Status wait(Until until, std::uint32_t round, Nanoseconds limit_ns);
   Status ask_status(bool after);
+  std::string check_command(std::uint32_t round) const;
   void judge(const schedule::Round& cliques, RoundReport& report) const;
   void judge_part(schedule::Rank rank, const schedule::Clique& members, RoundReport& report) const;
   Result<std::vector<WorkerReport>> worker_times() const;
@@ -57,6 +59,8 @@ class NetnsRounds {
   const RunConfig& config_;
   const std::uint32_t first_round_;
   const Nanoseconds deadline_ns_;
+  /// What the controller makes of the schedule, too: for how cliques fold. Empty if it cannot be made.
+  std::optional<schedule::EpochPlan> plan_;
   std::vector<Part> parts_;
   std::vector<IslandEvent> base_;  ///< Of each island when begin() was called; empty at first.
   bool statuses_are_after_ = false;

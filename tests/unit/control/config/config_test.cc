@@ -211,7 +211,7 @@ TEST(ControllerConfigTest, EveryMistakeIsOneErrorWithItsPlace) {
       {"non_finite: propagate", "non_finite: ignore",
        "non_finite: 'ignore' is not one of propagate, zero, reject"},
       {"multicast: on", "multicast: maybe", "multicast: 'maybe' is not one of"},
-      {"aggregation: edge", "aggregation: tree", "aggregation: 'tree' is not one of none, edge"},
+      {"aggregation: edge", "aggregation: forest", "aggregation: 'forest' is not one of none, edge, tree"},
       {"239.192.0.0/16", "239.192.0.0", "native_multicast: '239.192.0.0' is not an address with its prefix"},
       {"239.192.0.0/16", "10.192.0.0/16", "native_multicast: must lie in 224.0.0.0/4"},
       {"239.192.0.0/16", "224.0.0.0/3", "native_multicast: must lie in 224.0.0.0/4"},

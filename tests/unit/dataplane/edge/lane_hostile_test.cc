@@ -189,6 +189,7 @@ class Mad {
           header.chunk = header.lane + 2 * static_cast<std::uint32_t>(random_.below(2));
         header.specific = random_.chance(0.8) ? edge_.update.elements : random_.below(1 << 16);
         header.format = 1;
+        if (header.packet_type() == Type::kPartial) header.update_format = 1;
         header.operation = static_cast<std::uint8_t>(random_.chance(0.8) ? 2 : 1 + random_.below(5));
         return Bytes(random_.chance(0.8) ? 128 : random_.below(33) * 4);
       case Type::kHello:

@@ -70,7 +70,7 @@ std::vector<Case> byte_cases() {
       {"a damaged header", DropReason::kBadHeaderCrc, false, with_byte(21, 0xff, false)},
       {"an unknown type", DropReason::kBadType, false, with_byte(3, 11, true)},
       {"an unknown flag", DropReason::kBadFlags, false, with_byte(4, 2, true)},
-      {"a reserved byte", DropReason::kReservedNotZero, false, with_byte(53, 1, true)},
+      {"a reserved byte", DropReason::kReservedNotZero, false, with_byte(54, 1, true)},
       {"another length", DropReason::kBadLength, false, with_byte(50, 1, true)},
       {"an unknown format", DropReason::kBadField, false, with_byte(48, 8, true)},
       {"a damaged payload", DropReason::kBadPayloadCrc, false, with_byte(100, 0xff, false)},
@@ -194,10 +194,11 @@ std::vector<Case> other_cases() {
          join.rank = 0;
          put_from_west(edge, join);
        }},
-      {"a partial", DropReason::kUnsupportedType, true, changed([](wire::Header& header, Bytes&) {
+      {"a partial", DropReason::kUnknownTree, true, changed([](wire::Header& header, Bytes&) {
          header.type = static_cast<std::uint8_t>(Type::kPartial);
+         header.update_format = header.format;
        })},
-      {"a result", DropReason::kUnsupportedType, true,
+      {"a result", DropReason::kUnknownTree, true,
        changed([](wire::Header& header, Bytes&) { header.type = static_cast<std::uint8_t>(Type::kResult); })},
       {"a parity", DropReason::kUnsupportedType, false,
        [](SmallEdge& edge, wire::Header, const Bytes&) {

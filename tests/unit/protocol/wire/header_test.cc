@@ -57,7 +57,8 @@ TEST(Header, EveryFieldAtItsOffset) {
   EXPECT_EQ(static_cast<Operation>(header.operation), Operation::kMean);
   EXPECT_EQ(header.payload_bytes, 1280);
   EXPECT_EQ(header.result_format, 0xa1);
-  EXPECT_EQ(header.reserved, (std::array<std::uint8_t, 3>{0xa2, 0xa3, 0xa4}));
+  EXPECT_EQ(header.update_format, 0xa2);
+  EXPECT_EQ(header.reserved, (std::array<std::uint8_t, 2>{0xa3, 0xa4}));
   EXPECT_EQ(header.payload_crc, 0xb4b3b2b1u);
   EXPECT_EQ(header.header_crc, 0xc4c3c2c1u);
 }
@@ -82,7 +83,8 @@ TEST(Header, WritesTheSameBytes) {
   header.operation = static_cast<std::uint8_t>(Operation::kMean);
   header.payload_bytes = 1280;
   header.result_format = 0xa1;
-  header.reserved = {0xa2, 0xa3, 0xa4};
+  header.update_format = 0xa2;
+  header.reserved = {0xa3, 0xa4};
   header.payload_crc = 0xb4b3b2b1;
   header.header_crc = 0xc4c3c2c1;
   std::array<std::uint8_t, kHeaderBytes> bytes{};

@@ -64,6 +64,14 @@ inline Header with_result(Header header, Format format) {
   return header;
 }
 
+/// A chunk of fp32 that is a fold of bf16 contributions, as a site makes it.
+inline Header partial_header(std::uint32_t chunk, std::uint64_t update_elements) {
+  Header header = chunk_header(Type::kPartial, Format::kFp32, chunk, update_elements);
+  header.rank = kNoRank;
+  header.update_format = static_cast<std::uint8_t>(Format::kBf16);
+  return header;
+}
+
 inline Bytes counting_bytes(std::size_t bytes) {
   Bytes payload(bytes);
   for (std::size_t i = 0; i < bytes; ++i) payload[i] = static_cast<std::byte>(i * 7 + 1);
@@ -161,7 +169,7 @@ inline std::vector<Sample> sample_packets() {
       {"contribution, another result",
        make_packet(with_result(chunk_header(Type::kContribution, Format::kMxInt8, 0, 7936), Format::kBf16),
                    counting_bytes(33 * 248))},
-      {"partial", make_packet(chunk_header(Type::kPartial, Format::kFp32, 9, 0b11), counting_bytes(1280))},
+      {"partial", make_packet(partial_header(9, 3200), counting_bytes(1280))},
       {"result, jumbo",
        make_packet(chunk_header(Type::kResult, Format::kFp32, 9, ~std::uint64_t{0}), counting_bytes(8192))},
       {"parity", make_packet(parity, counting_bytes(24 + 1280))},

@@ -106,6 +106,18 @@ TEST(EventMixing, FragmentsAreAveraged) {
   EXPECT_NEAR(*event_disagreement(schedule, timetable, 3), (2.5 + 3.5) / 2 * 2 / 3, 1e-7);
 }
 
+/// One fragment's cycle is exact. The other's leaves an island out: all of (3, -1, -1, -1) is left.
+TEST(EventMixing, TheSlowestFragmentSaysWhatACycleLeaves) {
+  const Schedule schedule{"", {Round{{{0, 1, 2, 3}}}, Round{{{1, 2, 3}}}}};
+  const std::vector<TimedExchange> first{{0, 0, 0, 0, 1, 0}};
+  EXPECT_NEAR(*event_contraction(schedule, {2.0, 1, first}, 4), 1 / 2.0, 1e-9);
+  std::vector<TimedExchange> both = first;
+  both.push_back({1, 0, 1, 0.5, 1, 0});
+  EXPECT_NEAR(*event_contraction(schedule, {2.0, 2, both}, 4), 0, 1e-9);
+  // An exchange that is under way as the cycle begins finds what islands hold as what they held.
+  EXPECT_NEAR(*event_contraction(schedule, {2.0, 1, {{0, 0, 0, 1.5, 1, 0}}}, 4), 1 / 2.0, 1e-9);
+}
+
 TEST(EventMixing, BarriersGiveTheBarrierValue) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(seed);
@@ -115,6 +127,8 @@ TEST(EventMixing, BarriersGiveTheBarrierValue) {
     std::vector<double> seconds;
     for (std::size_t r = 0; r < schedule.rounds.size(); ++r) seconds.push_back(0.1 + random.unit());
     const double barrier = measure_mixing(schedule, seconds, n)->disagreement_s;
+    EXPECT_NEAR(*event_contraction(schedule, with_barriers(schedule, seconds), n),
+                measure_mixing(schedule, seconds, n)->r_per_s, 1e-7);
     const auto event = event_disagreement(schedule, with_barriers(schedule, seconds), n);
     ASSERT_TRUE(event.ok()) << event.error().message;
     if (std::isfinite(barrier))

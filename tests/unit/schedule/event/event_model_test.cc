@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "schedule/event/event_mixing.h"
+#include "schedule/mixing.h"
 #include "schedule/round_model.h"
 #include "tests/unit/schedule/test_networks.h"
 
@@ -67,6 +69,36 @@ TEST(EventModel, OneCliqueTakesWhatItsRoundTakes) {
     EXPECT_NEAR(timetable->cycle_s / round_s, 1, 1e-9);
     EXPECT_NEAR(timetable->exchanges[0].end_s() - timetable->exchanges[0].start_s, round_s, 1e-9 * round_s);
   }
+}
+
+/// Rounds in which nobody rests can keep the rates and so the times of their barriers.
+TEST(EventModel, WithoutRestsNeverWorseThanWithBarriers) {
+  std::size_t compared = 0;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Network network = random_network(random);
+    const std::size_t n = network.islands.size();
+    const Routes routes(network);
+    const EventModel model(network, routes, random_capabilities(random));
+    Schedule schedule = random_schedule(random, n);
+    std::vector<double> seconds;
+    for (Round& round : schedule.rounds) {
+      std::vector<bool> meets(n, false);
+      for (const Clique& clique : round.cliques)
+        for (const Rank rank : clique) meets[rank] = true;
+      for (Rank rank = 0; rank < n; ++rank)
+        if (!meets[rank]) round.cliques.back().push_back(rank);
+      std::sort(round.cliques.back().begin(), round.cliques.back().end());
+      seconds.push_back(model.rounds().time(round, 1e7)->seconds);
+    }
+    const double barrier_s = measure_mixing(schedule, seconds, n)->disagreement_s;
+    const auto timetable = model.timetable(schedule, 1e7, 1);
+    if (!timetable || !std::isfinite(barrier_s)) continue;  // It does not join all islands.
+    EXPECT_LE(*event_disagreement(schedule, *timetable, n), barrier_s * (1 + 1e-6));
+    ++compared;
+  }
+  EXPECT_GT(compared, 50u);
 }
 
 TEST(EventModel, NothingExceedsACapacity) {

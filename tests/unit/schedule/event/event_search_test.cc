@@ -9,6 +9,8 @@
 #include "schedule/event/event_bound.h"
 #include "schedule/event/event_mixing.h"
 #include "schedule/event/event_moves.h"
+#include "schedule/optimize/search.h"
+#include "schedule/optimize/seeds.h"
 #include "tests/unit/schedule/test_networks.h"
 
 namespace tombolo::schedule {
@@ -78,6 +80,30 @@ TEST(EventSearch, BeatsTheBestBarriers) {
   // What it says is what its schedule has.
   const auto again = model.timetable(found->schedule, 1e9, found->timetable.fragments);
   EXPECT_DOUBLE_EQ(*event_disagreement(found->schedule, *again, 9), found->disagreement_s);
+}
+
+/// A short search for the best barriers, then one that begins at what it found.
+TEST(EventSearch, IsNeverWorseThanTheBarriersItIsGiven) {
+  for (const char* const profile : {"access-limited", "egress-scarce", "testnet10", "mixed"}) {
+    SCOPED_TRACE(profile);
+    const Network network = shipped_network("nine-city.yaml", profile);
+    for (const Capabilities& can : {Capabilities{false, Aggregation::kNone}, Capabilities{}}) {
+      const Problem problem(network, can, 1e9);
+      const std::vector<Schedule> starts = plain_seeds(problem, 6);
+      const auto barrier = search_cycles(
+          problem, starts, {.max_rounds = 6, .seed = 1, .max_cycles = 30'000, .stop = {}, .progress = {}});
+      ASSERT_TRUE(barrier.ok()) << barrier.error().message;
+      EventSearchOptions options;
+      options.update_bytes = 1e9;
+      options.evaluations = 300;
+      const std::vector<Schedule> seeds{barrier->schedule};
+      const auto found = search_event(EventModel(network, problem.routes(), can), seeds, options);
+      ASSERT_TRUE(found.ok()) << found.error().message;
+      EXPECT_EQ(found->schedule.form, Form::kEvent);
+      EXPECT_EQ(found->schedule.fragments, 1u);
+      EXPECT_LE(found->disagreement_s, barrier->disagreement_s * (1 + 1e-6));
+    }
+  }
 }
 
 TEST(EventSearch, TheSameSeedFindsTheSame) {

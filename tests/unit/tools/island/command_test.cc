@@ -14,11 +14,17 @@ TEST(IslandCommand, EachOfThem) {
   EXPECT_EQ(parse_island_command("start 4294967295")->round, 4294967295U);
   EXPECT_EQ(parse_island_command("check 12")->kind, Kind::kCheck);
   EXPECT_EQ(parse_island_command("check 12")->round, 12U);
+  const auto with_orders = parse_island_command("check 12 [0,[1,2]] [3,4]");
+  ASSERT_TRUE(with_orders.ok());
+  ASSERT_EQ(with_orders->orders.size(), 2U);
+  EXPECT_EQ(testbed::to_text(with_orders->orders[0]), "[0,[1,2]]");
+  EXPECT_EQ(testbed::to_text(with_orders->orders[1]), "[3,4]");
 }
 
 TEST(IslandCommand, RefusesTheRest) {
   for (const char* line : {"", " ", "start", "start ", "start -1", "start 4294967296", "start 1 2",
-                           "start  1", "check 1x", "Status", "status 1", "quit now", "\x01\xff"}) {
+                           "start  1", "check 1x", "check 1 ", "check 1 2", "check 1 [0,1", "check 1 [0,0]",
+                           "start 1 [0,1]", "Status", "status 1", "quit now", "\x01\xff"}) {
     const auto command = parse_island_command(line);
     ASSERT_FALSE(command.ok()) << line;
     EXPECT_EQ(command.error().code, ErrorCode::kInvalidInput);

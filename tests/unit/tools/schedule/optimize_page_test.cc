@@ -64,6 +64,27 @@ void expect_visible(const HtmlReader& reader, const std::vector<std::string>& te
     EXPECT_NE(reader.visible.find(text), std::string::npos) << text << " is not on the page";
 }
 
+/// The nine cities' full clique in two fragments: every 0.8 s, D = (0.4 + 0.166992 + 0.8 / 2) 8 / 9.
+TEST(OptimizePage, ShowsTheFormWithoutBarriers) {
+  const auto topology = *schedule::load_topology(schedule::config_path("topologies/nine-city.yaml"));
+  NetworkInput input{*schedule::resolve(topology, "access-limited"), 1'000'000'000, {}};
+  const schedule::Problem problem(input.network, input.capabilities, 1e9);
+  schedule::Schedule full = *schedule::full_schedule(input.network.islands);
+  full.form = schedule::Form::kEvent;
+  full.fragments = 2;
+  const auto event = score_event(input, full);
+  ASSERT_TRUE(event.ok()) << event.error().message;
+  const schedule::Optimized best = full_clique(problem);
+  const Studies studies = some_studies("name", best.schedule);
+  OptimizePage data{topology, problem, best, studies, "setting", "command", 42};
+  EXPECT_EQ(optimize_page(data).html().find("no-barriers"), std::string::npos);
+  data.event = &*event;
+  const HtmlReader reader(optimize_page(data).html());
+  ASSERT_EQ(reader.error, "");
+  expect_visible(reader, {"Without barriers", "D without barriers", "0.8595 s", "2 fragments",
+                          "time in the steady state, s"});
+}
+
 TEST(OptimizePage, HasEverySectionWithItsFigures) {
   const auto topology = *schedule::load_topology(schedule::config_path("topologies/nine-city.yaml"));
   const std::string html = page_of(topology, "access-limited", "RowName");
