@@ -42,7 +42,8 @@ std::optional<std::uint8_t> position_of(const MemberEntry& entry, std::uint16_t 
 /// When the round must be over; kNever before its first contribution.
 Nanoseconds deadline_of(const OpenRound& round, std::uint64_t common_ns) {
   const Nanoseconds start = round.window.first_contribution_ns();
-  const std::uint64_t deadline_ns = round.entry->deadline_ns != 0 ? round.entry->deadline_ns : common_ns;
+  std::uint64_t deadline_ns = round.entry->deadline_ns != 0 ? round.entry->deadline_ns : common_ns;
+  if (round.waits_for_others) deadline_ns += std::min(common_ns / 4, kNever - deadline_ns);
   return deadline_ns >= kNever - start ? kNever : start + deadline_ns;
 }
 
@@ -94,6 +95,7 @@ OpenRounds FoldPoint::advance() {
     place.entry = &entry(round);
     place.granted_sent = 0;
     place.is_told = false;
+    place.waits_for_others = false;
     place.window.open(round, place.entry->members, place.entry->window_chunks / config_.geometry.lane_count);
     highest_opened_ = round;
     open_.rounds_[open_.count_++] = &place;

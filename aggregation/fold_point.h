@@ -55,6 +55,9 @@ struct OpenRound {
   const MemberEntry* entry = nullptr;
   std::uint32_t granted_sent = 0;  ///< In lane indexes; 0 before the first grant.
   bool is_told = false;            ///< All is folded, and the round stays open until others are done with it.
+  /// Nobody that contributes here is to blame: others are waited for. The round then lives a quarter of a
+  /// deadline longer, in which they may say who it is.
+  bool waits_for_others = false;
 };
 
 /// The open rounds, older first; a copy, so that rounds may be closed while it is walked. A pointer is good

@@ -99,6 +99,9 @@ bool Lane::advance_rounds(LaneEpoch& epoch, Nanoseconds now_ns) {
       else
         end_round(epoch, island, *round, RoundOutcome::kComplete, now_ns);
     }
+    if (is_site)  // Whoever has no grant for the oldest chunk cannot be late with it.
+      for (OpenRound* const round : point.open_rounds())
+        round->waits_for_others = round->is_told || round->window.base() >= round->granted_sent;
     for (OpenRound* const round : point.expire(now_ns))
       end_round(epoch, island, *round, RoundOutcome::kDeadline, now_ns);
     for (OpenRound* const round : point.open_rounds()) {

@@ -126,11 +126,10 @@ void Lane::transmit(std::uint8_t link, wire::Header& header, const std::byte* pa
   const EdgeLink& to = links_[link].config;
   header.session = config_.session;
   header.timestamp_us = link::timestamp_us(now_ns);
-  wire::seal(header);
   TxPacket packet;
   packet.to = to.address;
   packet.lane = config_.lane;
-  std::memcpy(packet.header.data(), &header, sizeof header);
+  wire::seal(header, packet.header);
   packet.payload = payload;
   packet.payload_bytes = payload_bytes;
   packet.keep = keep.share();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -53,6 +54,10 @@ Result<std::unique_ptr<IslandProgram>> IslandProgram::create(const IslandOptions
   config.window_packets = options.window;
   config.hello_interval_ns = options.hello_interval_ms * kMillisecond;
   config.initial_rtt_ns = static_cast<Nanoseconds>(options.rtt_ms * static_cast<double>(kMillisecond));
+  const char* const forced = std::getenv("TOMBOLO_INSTRUCTION_SET");
+  auto instructions = fold::choose_instruction_set(forced == nullptr ? "" : forced);
+  if (!instructions) return std::move(instructions).error().within("TOMBOLO_INSTRUCTION_SET");
+  config.instruction_set = program->instruction_set_ = *instructions;
   auto endpoint = island::Endpoint::create(config, *program->port_, *program->pool_);
   if (!endpoint) return std::move(endpoint).error();
   program->endpoint_ = std::move(endpoint).value();
@@ -153,6 +158,7 @@ void IslandProgram::check(std::uint32_t round, const std::vector<testbed::FoldOr
 
 void IslandProgram::report_status() {
   Json event{{"event", "status"}, {"island", options_.name}, {"rank", options_.rank}};
+  event["instruction_set"] = fold::name_of(instruction_set_);
   client_->with([&](island::Endpoint& endpoint, Nanoseconds) {
     event["up"] = endpoint.connected();
     event["epoch"] = endpoint.epoch();

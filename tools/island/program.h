@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregation/fold/kernel.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "island/client.h"
@@ -88,6 +89,7 @@ class IslandProgram {
   const IslandOptions options_;
   const Clock& clock_;
   const Output output_;
+  fold::InstructionSet instruction_set_ = fold::InstructionSet::kBaseline;  ///< Of its own folds.
   std::unique_ptr<MemoryPool> pool_;
   std::unique_ptr<island::UdpPort> port_;
   std::unique_ptr<island::Endpoint> endpoint_;
