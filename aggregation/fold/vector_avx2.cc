@@ -12,10 +12,6 @@ struct Avx2 : Vectors<8> {
   [[gnu::always_inline]] static __m128i load_eight_bytes(const std::byte* at) {
     return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(at));
   }
-  [[gnu::always_inline]] static F from_bf16(const std::byte* at) {
-    const __m256i wide = _mm256_cvtepu16_epi32(load<__m128i>(at));
-    return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
-  }
   [[gnu::always_inline]] static F from_fp16(const std::byte* at) { return halves(load<__m128i>(at)); }
   [[gnu::always_inline]] static F from_int8(const std::byte* at) {
     return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(load_eight_bytes(at)));
@@ -25,17 +21,20 @@ struct Avx2 : Vectors<8> {
     return halves(_mm_unpacklo_epi8(_mm_setzero_si128(), load_eight_bytes(at)));
   }
   /// With the mantissa where fp16 has it, a code is 2^-8 times its value, subnormals included.
-  [[gnu::always_inline]] static F from_e4m3(const std::byte* at) {
-    const __m128i code = _mm_cvtepi8_epi16(load_eight_bytes(at));
-    const __m128i magnitude = _mm_and_si128(_mm_slli_epi16(code, 7), _mm_set1_epi16(0x3f80));
-    const __m128i sign = _mm_and_si128(code, _mm_set1_epi16(static_cast<short>(0x8000)));
-    const __m128i nan = _mm_cmpeq_epi16(magnitude, _mm_set1_epi16(0x3f80));
-    const __m128i bits = _mm_or_si128(_mm_or_si128(magnitude, sign), nan);  // All ones are a NaN.
-    return halves(bits) * 256.0F;
+  [[gnu::always_inline]] static void from_e4m3(const std::byte* at, F& first, F& second) {
+    const __m256i code = _mm256_cvtepi8_epi16(load<__m128i>(at));
+    const __m256i most = _mm256_set1_epi16(0x3f80);
+    const __m256i magnitude = _mm256_and_si256(_mm256_slli_epi16(code, 7), most);
+    const __m256i sign = _mm256_and_si256(code, _mm256_set1_epi16(static_cast<short>(0x8000)));
+    const __m256i nan = _mm256_cmpeq_epi16(magnitude, most);  // All ones are a NaN.
+    const __m256i bits = _mm256_or_si256(_mm256_or_si256(magnitude, sign), nan);
+    first = halves(_mm256_castsi256_si128(bits)) * 256.0F;
+    second = halves(_mm256_extracti128_si256(bits, 1)) * 256.0F;
   }
-  [[gnu::always_inline]] static void store_halves(std::byte* at, U codes) {
-    const auto wide = reinterpret_cast<__m256i>(codes);
-    store(at, _mm_packus_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1)));
+  [[gnu::always_inline]] static void store_bf16(std::byte* at, F first, F second) {
+    const auto low = reinterpret_cast<__m256i>(round_bf16(first) >> 16);
+    const auto high = reinterpret_cast<__m256i>(round_bf16(second) >> 16);
+    store(at, _mm256_permute4x64_epi64(_mm256_packus_epi32(low, high), 0xd8));  // It packs each half apart.
   }
   [[gnu::always_inline]] static void store_fp16(std::byte* at, F value) {
     store(at, _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));

@@ -8,7 +8,8 @@
 #include "aggregation/fold/vector_scale.h"
 #include "protocol/wire/header.h"
 
-/// From fp32 to the narrower formats, over vectors; see vector_fold.h for how these files are compiled.
+/// From fp32 to the Microscaling formats, and the arithmetic of small formats, over vectors; vector_fold.h
+/// says how these files are compiled.
 namespace tombolo::fold {
 namespace {
 
@@ -36,35 +37,6 @@ template <typename V, int exponent_bits, int mantissa_bits, bool has_infinity>
   if constexpr (has_infinity) bounded = normal > kInfinity ? V::all_bits(kInfinity) : normal;
   const U subnormal = V::bits(magnitude + kSubnormals) - std::bit_cast<std::uint32_t>(kSubnormals);
   return magnitude < kLeastNormal ? subnormal : bounded;
-}
-
-template <typename V>
-[[gnu::always_inline]] inline typename V::U encode_bf16(typename V::F value) {
-  const typename V::U bits = V::bits(value);
-  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-}
-
-/// bf16 and fp16. The tail is written by way of a copy, because a vector would write beyond the payload.
-template <typename V, wire::Format format>
-[[gnu::noinline]] std::size_t encode_halves(const std::byte* values, std::size_t count, std::size_t first,
-                                            std::size_t, std::byte* out) {
-  constexpr std::size_t kBytes = V::kWidth * 2;
-  const auto convert = [](const std::byte* from, std::byte* to) __attribute__((always_inline)) {
-    const auto value = V::template load<typename V::F>(from);
-    if constexpr (format == wire::Format::kBf16)
-      V::store_halves(to, encode_bf16<V>(value));
-    else
-      V::store_fp16(to, value);
-  };
-  std::byte* const at = out + first * 2;
-  std::size_t i = 0;
-  for (; i + V::kWidth <= count; i += V::kWidth) convert(values + i * 4, at + i * 2);
-  if (i < count) {
-    std::byte last[kBytes];
-    convert(values + i * 4, last);
-    __builtin_memcpy(at + i * 2, last, (count - i) * 2);
-  }
-  return 0;
 }
 
 /// The codes of finite values times `inverse`, and -1 in each lane that was saturated.
@@ -137,10 +109,6 @@ template <typename V, wire::Format format>
 template <typename V>
 constexpr Encoder encoder_of(wire::Format format) {
   switch (format) {
-    case wire::Format::kBf16:
-      return encode_halves<V, wire::Format::kBf16>;
-    case wire::Format::kFp16:
-      return encode_halves<V, wire::Format::kFp16>;
     case wire::Format::kMxInt8:
       return encode_mx<V, wire::Format::kMxInt8>;
     case wire::Format::kMxFp8E4M3:

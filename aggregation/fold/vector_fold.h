@@ -80,84 +80,152 @@ template <wire::Format format>
   return {tail.elements, tail.scales};
 }
 
-/// Vector j of a block, as fp32.
+/// Vectors that are read together: some formats decode two with less work than one and one.
+template <typename V>
+struct Pair {
+  typename V::F first;
+  typename V::F second;
+};
+
+/// Whether a format's pairs are its even and its odd elements instead of one vector and the next.
+constexpr bool is_interleaved(wire::Format format) { return format == wire::Format::kBf16; }
+
+/// Vectors j and j + 1 of a block, as fp32; j is even.
 template <typename V, wire::Format format>
-[[gnu::always_inline]] inline typename V::F read(const Place& place, std::size_t j) {
-  const std::byte* const at = place.elements + j * V::kWidth * element_bytes(format);
+[[gnu::always_inline]] inline Pair<V> read(const Place& place, std::size_t j) {
+  using F = typename V::F;
+  constexpr std::size_t kStep = V::kWidth * element_bytes(format);
+  const std::byte* const at = place.elements + j * kStep;
   if constexpr (format == wire::Format::kFp32) {
-    return V::template load<typename V::F>(at);
+    return {V::template load<F>(at), V::template load<F>(at + kStep)};
   } else if constexpr (format == wire::Format::kBf16) {
-    return V::from_bf16(at);
+    Pair<V> pair;
+    V::from_bf16(at, pair.first, pair.second);
+    return pair;
   } else if constexpr (format == wire::Format::kFp16) {
-    return V::from_fp16(at);
+    return {V::from_fp16(at), V::from_fp16(at + kStep)};
   } else {
+    static_assert(kMxBlockElements % (2 * V::kWidth) == 0);  // One scale for both.
     const auto scale = static_cast<std::uint8_t>(place.scales[j * V::kWidth / kMxBlockElements]);
-    if constexpr (format == wire::Format::kMxInt8) return V::from_int8(at) * kInt8Scales.value[scale];
-    if constexpr (format == wire::Format::kMxFp8E4M3) return V::from_e4m3(at) * kScales.value[scale];
-    if constexpr (format == wire::Format::kMxFp8E5M2) return V::from_e5m2(at) * kScales.value[scale];
+    const F factor = V::all((format == wire::Format::kMxInt8 ? kInt8Scales : kScales).value[scale]);
+    Pair<V> pair;
+    if constexpr (format == wire::Format::kMxInt8)
+      pair = {V::from_int8(at), V::from_int8(at + kStep)};
+    else if constexpr (format == wire::Format::kMxFp8E5M2)
+      pair = {V::from_e5m2(at), V::from_e5m2(at + kStep)};
+    else
+      V::from_e4m3(at, pair.first, pair.second);
+    return {pair.first * factor, pair.second * factor};
   }
 }
+
+/// How accumulators are written.
+enum class Store { kFp32, kBf16, kFp16 };
 
 /// What a fold needs to know besides its input format and mode.
 struct Finish {
   bool wide_partials;  ///< Partials are fp32, and the inputs are not.
   bool divide;
-  Encoder encode;  ///< Null: fp32, nothing to do.
+  Store store;
+  Encoder encode;  ///< If not null: from fp32, in a second step.
 };
 
-template <typename V, Mode mode>
+constexpr std::size_t stored_bytes(Store store) { return store == Store::kFp32 ? 4 : 2; }
+
+/// `vectors` accumulators, and what they go through.
+template <typename V, Mode mode, bool interleaved, std::size_t vectors>
 struct Block {
   using F = typename V::F;
 
-  F sum[kAccumulators];
+  F sum[vectors];
   F seen = F{};  ///< Zero, or NaN once something was not finite.
 
   /// The first input, or one more.
   template <wire::Format format, bool first>
   [[gnu::always_inline]] inline void take(const Place& place, float weight) {
-    unroll<kAccumulators>([&](auto j) __attribute__((always_inline)) {
-      F value = read<V, format>(place, j);
-      if constexpr (mode == Mode::kSum) {
-        sum[j] = first ? value : sum[j] + value;
-      } else if constexpr (mode == Mode::kWeighted) {
-        sum[j] = first ? value * weight : V::multiply_add(value, V::all(weight), sum[j]);
-      } else {
-        seen = V::spoil(seen, value);
-        // The greatest is the least of the opposites, with the sign turned back at the end.
-        if constexpr (mode == Mode::kMax) value = -value;
-        // Of two zeros, and of two of which one is NaN, `lesser` gives the second: both ways joined by or, a
-        // minus sign and a NaN prevail.
-        sum[j] = first ? value : V::join(V::lesser(sum[j], value), V::lesser(value, sum[j]));
-      }
+    unroll<vectors / 2>([&](auto half) __attribute__((always_inline)) {
+      Pair<V> pair = read<V, format>(place, 2 * half);
+      if constexpr (interleaved && !is_interleaved(format))  // A partial.
+        pair = V::split(pair);
+      add<first>(sum[2 * half], pair.first, weight);
+      add<first>(sum[2 * half + 1], pair.second, weight);
     });
+  }
+
+  template <bool first>
+  [[gnu::always_inline]] inline void add(F& to, F value, float weight) {
+    if constexpr (mode == Mode::kSum) {
+      to = first ? value : to + value;
+    } else if constexpr (mode == Mode::kWeighted) {
+      to = first ? value * weight : V::multiply_add(value, V::all(weight), to);
+    } else {
+      seen = V::spoil(seen, value);
+      // The greatest is the least of the opposites, with the sign turned back at the end.
+      if constexpr (mode == Mode::kMax) value = -value;
+      // Of two zeros, and of two of which one is NaN, `lesser` gives the second: both ways joined by or, a
+      // minus sign and a NaN prevail.
+      to = first ? value : V::join(V::lesser(to, value), V::lesser(value, to));
+    }
   }
 
   /// Returns whether all was finite; else every NaN is the canonical one afterwards.
   [[gnu::always_inline]] inline bool finish(bool divide, float divisor) {
-    if constexpr (mode == Mode::kMax)
-      unroll<kAccumulators>([&](auto j) __attribute__((always_inline)) { sum[j] = -sum[j]; });
+    if constexpr (mode == Mode::kMax) each([&](F & value) __attribute__((always_inline)) { value = -value; });
     if constexpr (mode == Mode::kSum || mode == Mode::kWeighted)
-      unroll<kAccumulators>([&](auto j) __attribute__((always_inline)) { seen = V::spoil(seen, sum[j]); });
+      each([&](F & value) __attribute__((always_inline)) { seen = V::spoil(seen, value); });
     const bool finite = !V::any_nan(seen);
     if (!finite) [[unlikely]]
-      unroll<kAccumulators>([&](auto j) __attribute__((always_inline)) { sum[j] = V::canonical(sum[j]); });
-    if (divide)
-      unroll<kAccumulators>([&](auto j) __attribute__((always_inline)) { sum[j] = sum[j] / divisor; });
+      each([&](F & value) __attribute__((always_inline)) { value = V::canonical(value); });
+    if (divide) each([&](F & value) __attribute__((always_inline)) { value = value / divisor; });
     return finite;
   }
+
+  /// Writes all accumulators, one after the other.
+  [[gnu::always_inline]] inline void write(std::byte* out, Store store) const {
+    unroll<vectors / 2>([&](auto half) __attribute__((always_inline)) {
+      Pair<V> pair = {sum[2 * half], sum[2 * half + 1]};
+      std::byte* const at = out + 2 * half * V::kWidth * stored_bytes(store);
+      if (interleaved && store == Store::kBf16) return V::store_bf16_interleaved(at, pair.first, pair.second);
+      if constexpr (interleaved) pair = V::put_together(pair);
+      if (store == Store::kBf16) return V::store_bf16(at, pair.first, pair.second);
+      if (store == Store::kFp16) {
+        V::store_fp16(at, pair.first);
+        return V::store_fp16(at + V::kWidth * 2, pair.second);
+      }
+      V::store(at, pair.first);
+      V::store(at + V::kWidth * 4, pair.second);
+    });
+  }
+
+  template <typename Body>
+  [[gnu::always_inline]] inline void each(Body&& body) {
+    unroll<vectors>([&](auto j) __attribute__((always_inline)) { body(sum[j]); });
+  }
 };
+
+/// What decodes slowly leaves the processor no room to look ahead, so memory is asked in time: so far ahead
+/// in the same payload, of which a cold one is fetched a third quicker.
+constexpr std::size_t kPrefetchBytes = 512;
+constexpr std::size_t kLineBytes = 64;
+
+template <std::size_t bytes>
+[[gnu::always_inline]] inline void prefetch(const std::byte* at) {
+  for (std::size_t line = 0; line < bytes; line += kLineBytes) __builtin_prefetch(at + line);
+}
 
 template <typename V, wire::Format format, Mode mode>
 struct Folder {
   static constexpr std::size_t kBlock = kAccumulators * V::kWidth;
+  /// What is left behind the last block goes by these: chunks are multiples of 32 elements.
+  static constexpr std::size_t kSmallVectors = kMxBlockElements / V::kWidth;
   static_assert(kTileElements % kBlock == 0 && kBlock % kMxBlockElements == 0);
 
-  /// Folds the block of elements that begins with `first` into fp32 at `out`; a tail has `count` elements,
-  /// and zeros behind them.
-  template <bool tail>
+  /// Folds `vectors` vectors from element `first` on and writes them at `out`; of a tail only `count`
+  /// elements are there, and zeros behind them.
+  template <std::size_t vectors, bool tail>
   [[gnu::always_inline]] static bool fold_block(const Call& call, const Finish& finish, std::size_t first,
                                                 std::size_t count, std::byte* out) {
-    Block<V, mode> block;
+    Block<V, mode, is_interleaved(format), vectors> block;
     Tail copy;
     const auto take = [&]<bool is_first>(std::size_t i) __attribute__((always_inline)) {
       const bool partial = (call.partial_inputs >> i & 1) != 0;
@@ -170,25 +238,41 @@ struct Folder {
       } else {
         Place place = place_in<format>(call.inputs[i], call.elements, first);
         if constexpr (tail) place = copy_tail<format>(place, count, copy);
+        if constexpr (!tail && format != wire::Format::kFp32)
+          prefetch<vectors * V::kWidth * element_bytes(format)>(place.elements + kPrefetchBytes);
         block.template take<format, is_first>(place, weight);
       }
     };
     take.template operator()<true>(0);
     for (std::size_t i = 1; i < call.input_count; ++i) take.template operator()<false>(i);
     const bool finite = block.finish(finish.divide, static_cast<float>(call.divisor));
-    unroll<kAccumulators>([&](auto j) __attribute__((always_inline)) {
-      V::store(out + j * V::kWidth * 4, block.sum[j]);
-    });
+    block.write(out, finish.store);
     return finite;
   }
 
-  /// The last block, where it is not whole: `count` elements at `out`, and zeros up to `room` of them.
+  /// The last block, where it is not whole: `count` elements at `out`, and with `fill` zeros behind them.
   [[gnu::noinline]] static bool fold_tail(const Call& call, const Finish& finish, std::size_t first,
-                                          std::size_t count, std::byte* out, std::size_t room) {
-    alignas(64) std::byte whole[kBlock * 4];
-    const bool finite = fold_block<true>(call, finish, first, count, whole);
-    __builtin_memset(out, 0, room * 4);
-    __builtin_memcpy(out, whole, count * 4);
+                                          std::size_t count, std::byte* out, bool fill) {
+    alignas(64) std::byte whole[kMxBlockElements * 4];
+    const bool finite = fold_block<kSmallVectors, true>(call, finish, first, count, whole);
+    if (fill) __builtin_memset(out, 0, sizeof whole);
+    __builtin_memcpy(out, whole, count * stored_bytes(finish.store));
+    return finite;
+  }
+
+  /// A tile of `count` elements from `begin` on; with `fill` there is room for a last block behind them.
+  [[gnu::always_inline]] static bool fold_tile(const Call& call, const Finish& finish, std::size_t begin,
+                                               std::size_t count, std::byte* out, bool fill) {
+    const std::size_t bytes = stored_bytes(finish.store);
+    bool finite = true;
+    std::size_t done = 0;
+    for (; done + kBlock <= count; done += kBlock)
+      finite &= fold_block<kAccumulators, false>(call, finish, begin + done, kBlock, out + done * bytes);
+    if constexpr (kSmallVectors < kAccumulators)
+      for (; done + kMxBlockElements <= count; done += kMxBlockElements)
+        finite &= fold_block<kSmallVectors, false>(call, finish, begin + done, kMxBlockElements,
+                                                   out + done * bytes);
+    if (done < count) finite &= fold_tail(call, finish, begin + done, count - done, out + done * bytes, fill);
     return finite;
   }
 
@@ -198,17 +282,15 @@ struct Folder {
     for (std::size_t begin = 0; begin < call.elements; begin += kTileElements) {
       const std::size_t left = call.elements - begin;
       const std::size_t count = left < kTileElements ? left : kTileElements;
-      std::byte* const out = finish.encode == nullptr ? call.out + begin * 4 : scratch;
-      std::size_t done = 0;
-      bool finite = true;
-      for (; done + kBlock <= count; done += kBlock)
-        finite &= fold_block<false>(call, finish, begin + done, kBlock, out + done * 4);
-      if (done < count)
-        finite &= fold_tail(call, finish, begin + done, count - done, out + done * 4,
-                            finish.encode == nullptr ? count - done : kBlock);
-      findings.non_finite |= !finite;
-      if (finish.encode != nullptr)
+      if (finish.encode == nullptr) {
+        std::byte* const out = call.out + begin * stored_bytes(finish.store);
+        if (finish.store != Store::kFp32) prefetch<kTileElements * 2>(out);
+        findings.non_finite |= !fold_tile(call, finish, begin, count, out, false);
+      } else {
+        prefetch<kTileElements>(call.out + begin);
+        findings.non_finite |= !fold_tile(call, finish, begin, count, scratch, true);
         findings.saturated += finish.encode(scratch, count, begin, call.elements, call.out);
+      }
     }
     if (call.findings != nullptr) *call.findings = findings;
   }
@@ -232,6 +314,8 @@ struct IntegerFolder {
       if (count < kBlock) {
         __builtin_memcpy(tail, at, count * 4);
         at = tail;
+      } else {
+        prefetch<kBlock * 4>(at + kPrefetchBytes);
       }
       unroll<kAccumulators>([&](auto j) __attribute__((always_inline)) {
         const D value = V::from_int32(at + j * kWidth * 4);
@@ -288,7 +372,11 @@ struct VectorFolds {
           kind.operation == wire::Operation::kMean ? wire::Operation::kSum : kind.operation;
       IntegerFolder<V, kOperation>::fold(call, kDivide);
     } else {
-      constexpr Finish kFinish = {kind.partial != kind.input, kDivide, encoder_of<V>(output_format(kind))};
+      constexpr wire::Format kOutput = output_format(kind);
+      constexpr Store kStore = kOutput == wire::Format::kBf16   ? Store::kBf16
+                               : kOutput == wire::Format::kFp16 ? Store::kFp16
+                                                                : Store::kFp32;
+      constexpr Finish kFinish = {kind.partial != kind.input, kDivide, kStore, encoder_of<V>(kOutput)};
       Folder<V, kind.input, mode_of(kind.operation)>::fold(call, kFinish);
     }
   }

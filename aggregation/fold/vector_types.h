@@ -10,8 +10,9 @@
 namespace tombolo::fold {
 namespace {
 
-/// The types of `width` lanes, and of half as many of twice the size. The compiler wants numbers here and no
-/// template parameters.
+/// The types of `width` lanes, and of half as many of twice the size; which lanes of two vectors, one behind
+/// the other, are even or odd, and which of an even and an odd one come low or high when they are put
+/// together again. The compiler wants numbers here and no template parameters.
 template <std::size_t width>
 struct Lanes;
 template <>
@@ -25,6 +26,10 @@ struct Lanes<4> {
   typedef double D __attribute__((vector_size(16)));
   typedef std::int64_t L __attribute__((vector_size(16)));
   typedef std::int32_t Integers __attribute__((vector_size(8)));
+  static constexpr I kEven = {0, 2, 4, 6};
+  static constexpr I kOdd = {1, 3, 5, 7};
+  static constexpr I kLow = {0, 4, 1, 5};
+  static constexpr I kHigh = {2, 6, 3, 7};
 };
 template <>
 struct Lanes<8> {
@@ -37,6 +42,10 @@ struct Lanes<8> {
   typedef double D __attribute__((vector_size(32)));
   typedef std::int64_t L __attribute__((vector_size(32)));
   typedef std::int32_t Integers __attribute__((vector_size(16)));
+  static constexpr I kEven = {0, 2, 4, 6, 8, 10, 12, 14};
+  static constexpr I kOdd = {1, 3, 5, 7, 9, 11, 13, 15};
+  static constexpr I kLow = {0, 8, 1, 9, 2, 10, 3, 11};
+  static constexpr I kHigh = {4, 12, 5, 13, 6, 14, 7, 15};
 };
 template <>
 struct Lanes<16> {
@@ -49,6 +58,10 @@ struct Lanes<16> {
   typedef double D __attribute__((vector_size(64)));
   typedef std::int64_t L __attribute__((vector_size(64)));
   typedef std::int32_t Integers __attribute__((vector_size(32)));
+  static constexpr I kEven = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
+  static constexpr I kOdd = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
+  static constexpr I kLow = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
+  static constexpr I kHigh = {8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
 };
 
 template <std::size_t width>
@@ -99,8 +112,33 @@ struct Vectors {
       result = magnitude == kAllOnes ? all_bits(0x7fc00000) : result;
     return floats(result | sign);
   }
-  [[gnu::always_inline]] static F from_bf16(const std::byte* at) {
-    return floats(__builtin_convertvector(load<Halves>(at), U) << 16);
+  /// Twice as many elements as lanes: the even ones and the odd ones, for which nothing has to change its
+  /// lane.
+  [[gnu::always_inline]] static void from_bf16(const std::byte* at, F& even, F& odd) {
+    const U both = load<U>(at);
+    even = floats(both << 16);
+    odd = floats(both & 0xffff0000);
+  }
+  template <typename Pair>
+  [[gnu::always_inline]] static Pair split(const Pair& pair) {
+    return {__builtin_shuffle(pair.first, pair.second, Lanes<width>::kEven),
+            __builtin_shuffle(pair.first, pair.second, Lanes<width>::kOdd)};
+  }
+  template <typename Pair>
+  [[gnu::always_inline]] static Pair put_together(const Pair& pair) {
+    return {__builtin_shuffle(pair.first, pair.second, Lanes<width>::kLow),
+            __builtin_shuffle(pair.first, pair.second, Lanes<width>::kHigh)};
+  }
+  /// Rounded to nearest even in the upper half of each lane. NaNs are canonical and stay so.
+  [[gnu::always_inline]] static U round_bf16(F value) {
+    return bits(value) + 0x7fff + (bits(value) >> 16 & 1);
+  }
+  [[gnu::always_inline]] static void store_bf16(std::byte* at, F first, F second) {
+    store(at, __builtin_convertvector(round_bf16(first) >> 16, Halves));
+    store(at + width * 2, __builtin_convertvector(round_bf16(second) >> 16, Halves));
+  }
+  [[gnu::always_inline]] static void store_bf16_interleaved(std::byte* at, F even, F odd) {
+    store(at, round_bf16(even) >> 16 | (round_bf16(odd) & 0xffff0000));
   }
   [[gnu::always_inline]] static F from_fp16(const std::byte* at) {
     return decode_small<5, 10, true>(__builtin_convertvector(load<Halves>(at), U));
@@ -108,8 +146,9 @@ struct Vectors {
   [[gnu::always_inline]] static F from_int8(const std::byte* at) {
     return __builtin_convertvector(__builtin_convertvector(load<SignedBytes>(at), I), F);
   }
-  [[gnu::always_inline]] static F from_e4m3(const std::byte* at) {
-    return decode_small<4, 3, false>(__builtin_convertvector(load<Bytes>(at), U));
+  [[gnu::always_inline]] static void from_e4m3(const std::byte* at, F& first, F& second) {
+    first = decode_small<4, 3, false>(__builtin_convertvector(load<Bytes>(at), U));
+    second = decode_small<4, 3, false>(__builtin_convertvector(load<Bytes>(at + width), U));
   }
   [[gnu::always_inline]] static F from_e5m2(const std::byte* at) {
     return decode_small<5, 2, true>(__builtin_convertvector(load<Bytes>(at), U));

@@ -58,6 +58,7 @@ Result<std::unique_ptr<EdgeNode>> EdgeNode::start(const EdgeFile& file, bool ins
   log(node->log_, LogLevel::kInfo, "edge started",
       {{"epoch", node->agent_->agent().snapshot().committed_epoch()},
        {"session", node->session_},
+       {"instruction_set", fold::name_of(node->instruction_set_)},
        {"memory", dataplane::eal_summary()}});
   return node;
 }
@@ -126,7 +127,8 @@ Status EdgeNode::make_edge() {
   config.workers = file_.workers;
   config.receive_queues = file_.workers;
   config.hello_interval_ns = file_.hello_interval_ns;
-  config.instruction_set = *instructions;
+  instruction_set_ = *instructions;
+  config.instruction_set = instruction_set_;
   config.pool_buffers = file_.buffers;
   config.links = file_.edge_links();
   std::vector<Port*> ports;

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "aggregation/fold/kernel.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "control/config/edge_config.h"
@@ -66,6 +67,7 @@ class EdgeNode {
   MonotonicClock clock_;
   Nanoseconds started_ns_ = 0;
   std::uint32_t session_ = 0;
+  fold::InstructionSet instruction_set_ = fold::InstructionSet::kBaseline;
   EdgeNames names_;
   // Members are destroyed in reverse order: doors first, then the agent, workers, edge, ports, pool.
   std::unique_ptr<StateFolder> state_;

@@ -87,7 +87,11 @@ void Lane::send_config(std::uint8_t link, const LaneEpoch& epoch, std::size_t is
   config.lane_count = table.lane_count;
   config.edge_aggregation = table.edge_aggregation;
   config.deadline_ns = table.deadline_ns;
+  config.max_payload_bytes = static_cast<std::uint16_t>(table.max_payload_bytes);
+  config.non_finite = table.non_finite;
   if (member.members != 0) {
+    config.has_weights = member.has_weights;
+    config.weight = member.weights;
     config.self = member.self;
     config.members = member.members;
     config.stream_rate_bps = send.stream_rate_bps;
@@ -122,11 +126,10 @@ void Lane::transmit(std::uint8_t link, wire::Header& header, const std::byte* pa
   const EdgeLink& to = links_[link].config;
   header.session = config_.session;
   header.timestamp_us = link::timestamp_us(now_ns);
-  wire::seal(header);
   TxPacket packet;
   packet.to = to.address;
   packet.lane = config_.lane;
-  std::memcpy(packet.header.data(), &header, sizeof header);
+  wire::seal(header, packet.header);
   packet.payload = payload;
   packet.payload_bytes = payload_bytes;
   packet.keep = keep.share();

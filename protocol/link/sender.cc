@@ -24,10 +24,10 @@ Sender::Sender(std::uint32_t window, std::uint32_t first_sequence)
 void Sender::keep(wire::Header& header, const std::byte* payload, std::uint32_t payload_bytes, BufferRef keep,
                   Nanoseconds now_ns) {
   CHECK(has_room_for_control());
-  header.link_sequence = next_;
   Entry& kept = entry(next_);
+  kept.header = header;  // Before the number is set: what is written in pieces is slow to copy at once.
+  kept.header.link_sequence = header.link_sequence = next_;
   ++next_;
-  kept.header = header;
   kept.payload = payload;
   kept.payload_bytes = payload_bytes;
   kept.keep = std::move(keep);

@@ -18,10 +18,17 @@ class LittleEndian {
   LittleEndian() = default;
   constexpr LittleEndian(T value) { *this = value; }  // NOLINT: implicit on purpose
   constexpr LittleEndian& operator=(T value) {
+    if constexpr (std::endian::native == std::endian::little) {
+      bytes_ = std::bit_cast<std::array<std::uint8_t, sizeof(T)>>(value);
+      return *this;
+    }
     for (std::size_t i = 0; i < sizeof(T); ++i) bytes_[i] = static_cast<std::uint8_t>(value >> (8 * i));
     return *this;
   }
   constexpr operator T() const {  // NOLINT: implicit on purpose
+    // One load: the compiler does not always put the bytes together by itself, and every packet's fields are
+    // read.
+    if constexpr (std::endian::native == std::endian::little) return std::bit_cast<T>(bytes_);
     T value = 0;
     for (std::size_t i = 0; i < sizeof(T); ++i) value = static_cast<T>(value | (T{bytes_[i]} << (8 * i)));
     return value;
@@ -108,8 +115,8 @@ struct Header {
 };
 static_assert(sizeof(Header) == kHeaderBytes && alignof(Header) == 1);
 static_assert(offsetof(Header, epoch) == 16 && offsetof(Header, specific) == 40);
-static_assert(offsetof(Header, result_format) == 52 && offsetof(Header, update_format) == 53 && offsetof(Header, payload_crc) == 56 &&
-              offsetof(Header, header_crc) == 60);
+static_assert(offsetof(Header, result_format) == 52 && offsetof(Header, update_format) == 53 &&
+              offsetof(Header, payload_crc) == 56 && offsetof(Header, header_crc) == 60);
 static_assert(std::is_trivially_copyable_v<Header>);
 
 /// Types that carry a link sequence number and are repaired by the previous hop.

@@ -18,8 +18,10 @@ namespace {
 /// D values that differ by less are equal: the rounding of two ways to compute the same.
 constexpr double kEqual = 1e-9;
 
-/// Of the cycles that are searched, as many again with packed trees, in which a round costs more to time.
-constexpr double kPackedShare = 0.25;
+/// One part in so many of the search goes on with packed trees, by which a round takes longer to time.
+constexpr std::uint64_t kPackedCyclesPart = 4;
+/// Rounds that are packed there, more than nine islands have; any further ones go the shortest way.
+constexpr std::uint64_t kPackedRounds = 30'000;
 /// A search for trees that goes on for longer is for the answer, not for what is tried on the way to it.
 constexpr std::size_t kHastyProgrammes = 40;
 
@@ -81,6 +83,8 @@ class Run {
   Status anneal();
   Status improve();
   Status pack();
+  Status take_packed(Schedule schedule);
+  std::optional<double> packed_seconds(const Round& round, std::uint64_t& rounds_left) const;
   Status finish();
   double elapsed_s() const {
     return static_cast<double>(clock_.now_ns() - begin_ns_) / static_cast<double>(kSecond);
@@ -154,41 +158,54 @@ Status Run::improve() {
   return ok_status();
 }
 
-/// Trees for the schedule at hand, and for few islands a search with the times that such trees give.
-Status Run::pack() {
+/// Packs a schedule's rounds, and takes it if that lowers D. A shorter round need not: D is an average over
+/// time, and then the schedule at hand stays.
+Status Run::take_packed(Schedule schedule) {
   Optimized packed;
-  packed.two_rounds_s = result_.two_rounds_s;
-  packed.stopped = result_.stopped;
-  packed.schedule = result_.schedule;
-  if (problem_.islands() <= kMaxAnnealedIslands && !result_.stopped) {
-    SearchOptions search{
-        .max_rounds = options_.max_rounds.value_or(kFewRounds),
-        .seed = options_.seed,
-        .max_cycles = std::max<std::uint64_t>(
-            1, static_cast<std::uint64_t>(kPackedShare * static_cast<double>(options_.max_cycles.value_or(
-                                                             scaled(default_cycles(problem_.islands())))))),
-        .stop = stop(),
-        .progress = {},
-        .round_seconds = [this](const Round& round) -> std::optional<double> {
-          const auto found = pack_round(problem_.model(), round, problem_.update_bytes(),
-                                        {.max_programmes = kHastyProgrammes});
-          return found ? std::optional(found->time.packed_s) : std::nullopt;
-        }};
-    tell("searching again with packed trees");
-    const std::vector<Schedule> starts{result_.schedule};
-    auto searched = search_cycles(problem_, starts, search);
-    if (!searched) return std::move(searched).error();
-    packed.schedule = std::move(searched->schedule);
-    packed.stopped = searched->stopped;
-  }
-  tell("choosing trees");
+  packed.schedule = std::move(schedule);
   auto times = pack_schedule(problem_.model(), problem_.update_bytes(), packed.schedule);
   if (!times) return std::move(times).error();
   packed.packed = std::move(*times);
   if (auto measured = measure(problem_, packed); !measured) return measured;
-  // A shorter round need not lower D, which is an average over time: then shortest routes stay.
-  if (packed.mixing.disagreement_s <= result_.mixing.disagreement_s) result_ = std::move(packed);
+  if (packed.mixing.disagreement_s > result_.mixing.disagreement_s) return ok_status();
+  packed.two_rounds_s = result_.two_rounds_s;
+  packed.stopped = result_.stopped;
+  result_ = std::move(packed);
   return ok_status();
+}
+
+/// What a round takes with trees that are found in haste; along shortest routes once enough were tried.
+std::optional<double> Run::packed_seconds(const Round& round, std::uint64_t& rounds_left) const {
+  if (rounds_left == 0) {
+    const auto time = problem_.model().time(round, problem_.update_bytes());
+    return time ? std::optional(time->seconds) : std::nullopt;
+  }
+  --rounds_left;
+  const auto found =
+      pack_round(problem_.model(), round, problem_.update_bytes(), {.max_programmes = kHastyProgrammes});
+  return found ? std::optional(found->time.packed_s) : std::nullopt;
+}
+
+/// Trees for the schedule at hand; then, for few islands, a search with the times that such trees give.
+Status Run::pack() {
+  tell("choosing trees");
+  const Schedule shortest = result_.schedule;
+  if (auto taken = take_packed(shortest);
+      !taken || problem_.islands() > kMaxAnnealedIslands || result_.stopped)
+    return taken;
+  std::uint64_t rounds_left = scaled(kPackedRounds);
+  SearchOptions search;
+  search.max_rounds = options_.max_rounds.value_or(kFewRounds);
+  search.seed = options_.seed;
+  const std::uint64_t cycles = options_.max_cycles.value_or(scaled(default_cycles(problem_.islands())));
+  search.max_cycles = cycles / kPackedCyclesPart + 1;
+  search.stop = stop();
+  search.round_seconds = [&](const Round& round) { return packed_seconds(round, rounds_left); };
+  tell("searching again, with times by packed trees");
+  auto searched = search_cycles(problem_, {&shortest, 1}, search);
+  if (!searched) return std::move(searched).error();
+  result_.stopped = searched->stopped;
+  return take_packed(std::move(searched->schedule));
 }
 
 /// What follows from the schedule that was chosen.

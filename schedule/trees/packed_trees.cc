@@ -187,6 +187,21 @@ PackedCliques packed_cliques(const RoundModel& model, const Round& round, double
   return packed;
 }
 
+/// What the round would take if cliques of mode direct found their links empty and infinitely fast: trees can
+/// do no better, for shortest routes have the least latency and access lines carry the same by all of them.
+double without_links_s(const RoundModel& model, const Round& round, double update_bytes) {
+  const std::size_t access = 2 * model.network().islands.size();
+  std::vector<CliqueLoad> loads;
+  for (std::size_t c = 0; c < round.cliques.size(); ++c) {
+    loads.push_back(model.load(round.cliques[c], *round.modes[c]));
+    if (round.modes[c]->mode == Mode::kDirect)
+      std::erase_if(loads.back().loads, [&](const ResourceLoad& asked) { return asked.resource >= access; });
+  }
+  std::vector<const CliqueLoad*> all;
+  for (const CliqueLoad& load : loads) all.push_back(&load);
+  return RoundModel::least_time(all, model.update_seconds(update_bytes));
+}
+
 }  // namespace
 
 Result<PackedRound> pack_round(const RoundModel& model, const Round& round, double update_bytes,
@@ -207,7 +222,8 @@ Result<PackedRound> pack_round(const RoundModel& model, const Round& round, doub
   result.round.modes.assign(modes.begin(), modes.end());
 
   const std::vector<std::size_t> places = direct_cliques(result.round);
-  if (places.empty()) return result;
+  if (places.empty() || without_links_s(model, result.round, update_bytes) >= time->seconds * (1 - kEqual))
+    return result;
   PackedCliques cliques = packed_cliques(model, result.round, update_bytes);
   RoundTrees shortest;
   for (const CliquePricer& clique : cliques.cliques) shortest.push_back(clique.shortest());

@@ -22,8 +22,8 @@ schedule::EpochPlan small_plan(bool multicast, bool edge_aggregation, bool tree_
       "ring");
   const auto network = schedule::resolve(*topology, "p");
   schedule::Schedule schedule{"s", {schedule::Round{{{0, 1, 3}}}, schedule::Round{{{0, 1}, {2, 3}}}}};
-  if (tree_aggregation)
-    schedule.rounds[0].modes = {schedule::CliqueMode{schedule::Mode::kTree, 1}};
+  if (tree_aggregation) schedule.rounds[0].modes = {schedule::CliqueMode{schedule::Mode::kTree, 1}};
+  if (multicast) schedule.weights = {1, 0.5f, 2, 3};
   auto plan = schedule::compile(*network, schedule,
                                 {.job = 1,
                                  .epoch = 5,
@@ -33,7 +33,10 @@ schedule::EpochPlan small_plan(bool multicast, bool edge_aggregation, bool tree_
                                  .update_bytes = 100'000,
                                  .multicast = multicast,
                                  .edge_aggregation = edge_aggregation,
-                                 .tree_aggregation = tree_aggregation});
+                                 .tree_aggregation = tree_aggregation,
+                                 .format = multicast ? NumberFormat::kMxInt8 : NumberFormat::kFp32,
+                                 .result_format = multicast ? NumberFormat::kBf16 : NumberFormat::kFp32,
+                                 .non_finite = NonFinitePolicy::kZero});
   CHECK(plan.ok());
   return std::move(plan).value();
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregation/fold/kernel.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "island/client.h"
@@ -69,8 +70,8 @@ class IslandProgram {
   /// A round that was started. Its memory stays until so many newer ones are there.
   struct Part {
     std::uint32_t round = 0;
-    std::vector<float> input;
-    std::vector<float> output;
+    std::vector<std::byte> input;
+    std::vector<std::byte> output;
     island::Handle handle = 0;
     island::Outcome outcome;
     bool dropped = false;  ///< The endpoint has forgotten it; nothing more will change.
@@ -78,6 +79,9 @@ class IslandProgram {
 
   IslandProgram(const IslandOptions& options, const Clock& clock, Output output)
       : options_(options), clock_(clock), output_(std::move(output)) {}
+  std::uint64_t update_elements() const {
+    return elements_within(options_.numbers.format, options_.update_bytes);
+  }
   void tell(const char* event, const Part& part);
   Part* find(std::uint32_t round);
   void forget_old();
@@ -85,6 +89,7 @@ class IslandProgram {
   const IslandOptions options_;
   const Clock& clock_;
   const Output output_;
+  fold::InstructionSet instruction_set_ = fold::InstructionSet::kBaseline;  ///< Of its own folds.
   std::unique_ptr<MemoryPool> pool_;
   std::unique_ptr<island::UdpPort> port_;
   std::unique_ptr<island::Endpoint> endpoint_;

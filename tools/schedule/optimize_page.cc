@@ -128,6 +128,28 @@ Section loads_section(const OptimizePage& data, const RoundPictures& pictures) {
   return section;
 }
 
+/// What packed trees are worth, round by round.
+Section trees_section(const OptimizePage& data) {
+  report::Table table({{"round", Align::kNumber},
+                       {"shortest routes, s", Align::kNumber},
+                       {"packed, s", Align::kNumber},
+                       {"at least, s", Align::kNumber},
+                       {"best trees"}});
+  for (std::size_t r = 0; r < data.best.packed.size(); ++r) {
+    const schedule::PackedTime& time = data.best.packed[r];
+    table.start_row();
+    table.cell(fmt::format("{}", r)).cell(fmt::format("{:.6f}", time.shortest_s));
+    table.cell(fmt::format("{:.6f}", time.packed_s), time.packed_s < time.shortest_s ? "strong" : "");
+    table.cell(fmt::format("{:.6f}", time.bound_s)).cell(time.proven ? "proven" : "not proven");
+  }
+  return Section{.id = "trees",
+                 .title = "Packed trees",
+                 .body = paragraph("Members send by trees that balance what links carry, where that is "
+                                   "quicker than the shortest way. \u201cAt least\u201d is what a round "
+                                   "takes even if updates are split over trees.") +
+                         table.html()};
+}
+
 Section by_rounds_section(const OptimizePage& data) {
   report::LineChart chart{"D against the most rounds of a cycle", "most rounds", "D, s", {}};
   report::Line found{"best found", {}};
@@ -327,6 +349,7 @@ report::Page optimize_page(const OptimizePage& data) {
   page.add(cycle_section(data, pictures));
   if (data.event != nullptr) page.add(event_section(data.problem.network(), data.best, *data.event));
   page.add(loads_section(data, pictures));
+  if (!data.best.packed.empty()) page.add(trees_section(data));
   if (!data.studies.by_rounds.empty()) page.add(by_rounds_section(data));
   if (!data.studies.baselines.empty()) page.add(compare_section(data));
   if (!data.studies.grids.empty()) page.add(variants_section(data));

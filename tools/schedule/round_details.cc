@@ -54,15 +54,21 @@ void add_route(const schedule::Routes& routes, SiteId from, SiteId to, Links& li
 
 /// Where what each member's site sends goes; all share one tree where the network sums on the way.
 void add_trees(const Problem& problem, const Clique& clique, const CliqueMode& mode,
-               std::map<std::size_t, Links>& trees) {
+               const schedule::CliqueTrees& given, std::map<std::size_t, Links>& trees) {
   const auto site = [&](schedule::Rank rank) { return problem.network().islands[rank].site; };
   Links shared;
   if (mode.mode == Mode::kTree)
     for (const schedule::Rank member : clique) add_route(problem.routes(), mode.root, site(member), shared);
-  for (const schedule::Rank source : clique) {
+  for (std::size_t i = 0; i < clique.size(); ++i) {
+    const schedule::Rank source = clique[i];
     Links& links = trees[site(source)];
     links.insert(shared.begin(), shared.end());
     if (mode.mode == Mode::kTree) continue;
+    if (!given.empty() && !given[i].empty()) {
+      for (const schedule::SiteLink& link : given[i])
+        if (const auto found = schedule::find_link(problem.network(), link)) links.insert(*found / 2);
+      continue;
+    }
     for (const schedule::Rank target : clique) add_route(problem.routes(), site(source), site(target), links);
   }
 }
@@ -97,7 +103,9 @@ class RoundPicture {
       if (mode.mode == Mode::kTree && mode.root == schedule::kCentralRoot)
         mode.root = problem.model().central_root(round.cliques[c]).value_or(0);
       modes_.push_back(mode);
-      loads_.push_back(problem.model().load(round.cliques[c], mode));
+      trees_.push_back(round.trees.empty() ? schedule::CliqueTrees{} : round.trees[c]);
+      loads_.push_back(trees_[c].empty() ? problem.model().load(round.cliques[c], mode)
+                                         : problem.model().load(round.cliques[c], trees_[c]));
       for (const schedule::ResourceLoad& load : loads_.back().loads) {
         share_[load.resource] += share(c, load);
         updates_[load.resource] += load.updates;
@@ -122,7 +130,7 @@ class RoundPicture {
           most = std::max(most, share(c, load));
         }
       for (const auto& [link, most] : fuller) detail.uses.push_back({c, link, most});
-      add_trees(problem_, round_.cliques[c], modes_[c], trees);
+      add_trees(problem_, round_.cliques[c], modes_[c], trees_[c], trees);
     }
     for (const auto& [site, links] : trees) detail.trees.push_back({site, {links.begin(), links.end()}});
     const std::size_t n = problem_.islands();
@@ -164,6 +172,7 @@ class RoundPicture {
   std::vector<double> share_;    ///< By resource.
   std::vector<double> updates_;  ///< By resource.
   std::vector<CliqueMode> modes_;
+  std::vector<schedule::CliqueTrees> trees_;  ///< By clique; empty: along shortest routes.
   std::vector<CliqueLoad> loads_;
 };
 

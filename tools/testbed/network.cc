@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "aggregation/fold/kernel.h"
 #include "tools/testbed/sizing.h"
 
 namespace tombolo::testbed {
@@ -119,6 +120,7 @@ Status InprocTestbed::wire_islands() {
 }
 
 Status InprocTestbed::make_nodes() {
+  const fold::InstructionSet instructions = *fold::choose_instruction_set("");
   for (EdgeNode& node : edges_) {
     dataplane::EdgeConfig config;
     config.site = node.site;
@@ -129,6 +131,7 @@ Status InprocTestbed::make_nodes() {
     config.receive_queues = options_.receive_queues;
     config.hello_interval_ns = options_.hello_interval_ns;
     config.pool_buffers = node.needs.buffers();
+    config.instruction_set = instructions;
     for (std::size_t i = 0; i < node.place.links.size(); ++i) {
       const control::Neighbour& neighbour = node.place.links[i];
       dataplane::EdgeLink link;
@@ -154,6 +157,7 @@ Status InprocTestbed::make_nodes() {
     config.edge = node.port->peer();
     config.lane_count = options_.lane_count;
     config.window_packets = node.needs.link_windows[0];
+    config.instruction_set = instructions;
     config.hello_interval_ns = options_.hello_interval_ns;
     auto endpoint = island::Endpoint::create(config, *node.port, *node.pool);
     if (!endpoint) return std::move(endpoint).error();

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace tombolo::dataplane {
 
@@ -12,13 +14,16 @@ inline std::uint16_t get16(const std::byte* at) {
 inline std::uint32_t get32(const std::byte* at) { return std::uint32_t{get16(at)} << 16 | get16(at + 2); }
 inline std::uint64_t get48(const std::byte* at) { return std::uint64_t{get16(at)} << 32 | get32(at + 2); }
 
+/// One store each: what is written here is soon read by wider loads, which wait for a value that came in
+/// pieces.
 inline void put16(std::byte* at, std::uint32_t value) {
-  at[0] = static_cast<std::byte>(value >> 8);
-  at[1] = static_cast<std::byte>(value);
+  auto low = static_cast<std::uint16_t>(value);
+  if constexpr (std::endian::native == std::endian::little) low = __builtin_bswap16(low);
+  std::memcpy(at, &low, sizeof low);
 }
 inline void put32(std::byte* at, std::uint32_t value) {
-  put16(at, value >> 16);
-  put16(at + 2, value);
+  if constexpr (std::endian::native == std::endian::little) value = __builtin_bswap32(value);
+  std::memcpy(at, &value, sizeof value);
 }
 inline void put48(std::byte* at, std::uint64_t value) {
   put16(at, static_cast<std::uint32_t>(value >> 32));

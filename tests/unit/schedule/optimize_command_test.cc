@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "schedule/schedule_file.h"
 #include "tests/unit/schedule/test_networks.h"
 #include "tests/unit/tools/run_verb.h"
 #include "tools/cli.h"
@@ -40,6 +42,36 @@ TEST(OptimizeCommand, WritesAFileThatEvaluateConfirms) {
   EXPECT_NEAR(nlohmann::json::parse(evaluated.out).at("disagreement_s").get<double>(),
               report.at("disagreement_s").get<double>(), 1e-9);
   std::filesystem::remove(out);
+}
+
+/// So it is with trees: the file says them.
+TEST(OptimizeCommand, WritesPackedTrees) {
+  const std::string topology = testing::TempDir() + "/ring.yaml";
+  std::ofstream(topology) << schedule::kRingOfFour;
+  const std::string out = testing::TempDir() + "/packed.yaml";
+  const VerbRun optimized = run({"optimize", topology, "--profile", "p", "--bytes", "125M", "--max-rounds",
+                                 "2", "--effort", "0.01", "--trees", "packed", "--out", out, "--json", "-"});
+  ASSERT_EQ(optimized.exit_code, kExitOk) << optimized.err;
+  const auto report = nlohmann::json::parse(optimized.out);
+  EXPECT_EQ(report.at("trees"), "packed");
+  const VerbRun evaluated =
+      run({"evaluate", topology, "--profile", "p", "--bytes", "125M", "--schedule", out, "--json", "-"});
+  ASSERT_EQ(evaluated.exit_code, kExitOk) << evaluated.err;
+  const auto again = nlohmann::json::parse(evaluated.out);
+  EXPECT_NEAR(again.at("disagreement_s").get<double>(), report.at("disagreement_s").get<double>(), 1e-9);
+  // Whatever the search found, trees in a file count.
+  const schedule::Network network = schedule::ring_of_four();
+  std::ofstream(out) << schedule::write_schedule({"crossed", {schedule::crossed_round()}}, network, {});
+  const VerbRun crossed =
+      run({"evaluate", topology, "--profile", "p", "--bytes", "125M", "--schedule", out, "--json", "-"});
+  ASSERT_EQ(crossed.exit_code, kExitOk) << crossed.err;
+  EXPECT_NEAR(nlohmann::json::parse(crossed.out).at("cycle_s").get<double>(), 1.003, 1e-9);
+  std::filesystem::remove(out);
+  EXPECT_EQ(run({"optimize", topology, "--profile", "p", "--bytes", "125M", "--trees", "packed",
+                 "--uncertainty", "10%", "--out", out})
+                .exit_code,
+            kExitNotSupported);
+  std::filesystem::remove(topology);
 }
 
 /// Three sites: the best without barriers is no worse, its file says its form, and `evaluate` tells the same.

@@ -45,6 +45,36 @@ TEST(ScheduleCommand, JsonOnStandardOutputIsTheWholeOutput) {
               round.at("time_s").get<double>() + report.at("rounds")[1].at("time_s").get<double>(), 1e-15);
 }
 
+TEST(ScheduleCommand, PacksTrees) {
+  std::vector<std::string> arguments{"--profile", "mixed", "--schedule", "grid",
+                                     "--bytes",   "1G",    "--json",     "-"};
+  const auto shortest = nlohmann::json::parse(evaluate(arguments).out);
+  EXPECT_EQ(shortest.at("trees"), "shortest");
+  EXPECT_FALSE(shortest.contains("packed_gain"));
+  arguments.insert(arguments.end(), {"--trees", "packed"});
+  const VerbRun outcome = evaluate(arguments);
+  ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
+  const auto packed = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(packed.at("trees"), "packed");
+  const double cycle_s = packed.at("cycle_s").get<double>();
+  EXPECT_NEAR(packed.at("packed_gain").get<double>(), 1 - cycle_s / shortest.at("cycle_s").get<double>(),
+              1e-12);
+  // Of the slow links into Seoul, Singapore and Tokyo three cliques need two updates on each: 1.6 s at least.
+  const auto& round = packed.at("rounds")[1];
+  EXPECT_GE(round.at("time_s").get<double>(), 1.6);
+  EXPECT_LT(round.at("time_s").get<double>(), 1.8);
+  EXPECT_GE(round.at("time_s").get<double>(), round.at("packed").at("bound_s").get<double>());
+  EXPECT_EQ(round.at("packed").at("shortest_s"), shortest.at("rounds")[1].at("time_s"));
+  EXPECT_FALSE(round.at("trees").empty());
+  EXPECT_LT(packed.at("disagreement_s").get<double>(), shortest.at("disagreement_s").get<double>());
+  // BAR hangs on one cable: two updates for it, whatever the trees.
+  EXPECT_EQ(packed.at("rounds")[0].at("time_s"), shortest.at("rounds")[0].at("time_s"));
+  EXPECT_TRUE(packed.at("rounds")[0].at("trees").empty());
+  EXPECT_EQ(
+      evaluate({"--profile", "mixed", "--schedule", "grid", "--bytes", "1G", "--trees", "tall"}).exit_code,
+      -1);
+}
+
 TEST(ScheduleCommand, ReportsBoundModesAndRests) {
   const std::string path = testing::TempDir() + "schedule_command_rest.yaml";
   std::ofstream(path)

@@ -61,17 +61,16 @@ inline Network random_network(Random& random) {
 
 /// A ring P-Q-R-S with an island at each site, named like it: 1 ms a link, but 2 ms between R and S; core 1
 /// Gbit/s, access 10 Gbit/s. In the round {P,R} {Q,S} all shortest routes pass between P and Q.
+inline const char* const kRingOfFour =
+    "sites: [{id: P}, {id: Q}, {id: R}, {id: S}]\n"
+    "links:\n"
+    "  - {a: P, b: Q, rtt_ms: 2}\n"
+    "  - {a: Q, b: R, rtt_ms: 2}\n"
+    "  - {a: R, b: S, rtt_ms: 4}\n"
+    "  - {a: S, b: P, rtt_ms: 2}\n"
+    "profiles: {p: {core_gbps: 1, egress_gbps: 10, ingress_gbps: 10}}\n";
 inline Network ring_of_four(const std::string& more = "") {
-  const auto topology = parse_topology(
-      "sites: [{id: P}, {id: Q}, {id: R}, {id: S}]\n"
-      "links:\n"
-      "  - {a: P, b: Q, rtt_ms: 2}\n"
-      "  - {a: Q, b: R, rtt_ms: 2}\n"
-      "  - {a: R, b: S, rtt_ms: 4}\n"
-      "  - {a: S, b: P, rtt_ms: 2}\n"
-      "profiles: {p: {core_gbps: 1, egress_gbps: 10, ingress_gbps: 10}}\n" +
-          more,
-      "ring");
+  const auto topology = parse_topology(kRingOfFour + more, "ring");
   EXPECT_TRUE(topology.ok()) << topology.error().message;
   return *resolve(*topology, "p");
 }

@@ -19,7 +19,7 @@ MAY_INCLUDE = {
     "tests": [""],
 }
 # Where DPDK's own names may appear.
-DPDK_FOLDERS = ["dataplane/port/dpdk", "tests/unit/dataplane/port/dpdk"]
+DPDK_FOLDERS = ["dataplane/port/dpdk", "tests/unit/dataplane/port/dpdk", "tools/bench/dpdk", "tests/unit/tools/bench/dpdk"]
 
 
 def inside(path, folder):
@@ -49,7 +49,7 @@ def check_layers(tree):
 
 
 def check_dpdk(tree):
-    """DPDK is seen only by the port over it, and by that port's tests."""
+    """DPDK is seen only by the port over it, by the benchmark's bare loops, and by their tests."""
     for source in tree.of_kind("cpp"):
         if any(inside(source.path, folder) for folder in DPDK_FOLDERS):
             continue

@@ -46,6 +46,8 @@ struct EpochOptions {
   bool edge_aggregation = true;
   std::uint32_t chunk_elements = 32;
   std::uint32_t slots_per_lane = 8;
+  NonFinitePolicy non_finite = NonFinitePolicy::kPropagate;
+  std::vector<float> weights{};  ///< Of the ranks 0, 1 and 2, or none.
 };
 
 struct EdgeOptions {

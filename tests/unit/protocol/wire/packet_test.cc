@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <set>
 
@@ -323,6 +325,25 @@ TEST(SealDeathTest, LimitsAreInvariantsOfTheSender) {
   EXPECT_DEATH(set_payload(header, payload), "broken invariant");
   EXPECT_DEATH(read_header(std::span(payload).first(63)), "broken invariant");
   EXPECT_DEATH(payload_of(std::span(payload).first(63)), "broken invariant");
+}
+
+TEST(Seal, WritesEveryByteOfTheHeaderWithTheSameSeal) {
+  constexpr std::uint64_t kSeed = 1;
+  SCOPED_TRACE(kSeed);
+  Random random(kSeed);
+  for (int i = 0; i < 1000; ++i) {
+    Bytes bytes(kHeaderBytes);
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.bits());
+    Header header = read_header(bytes);
+    std::array<std::byte, kHeaderBytes> out{};
+    seal(header, out);
+    EXPECT_TRUE(std::equal(out.begin(), out.end() - 4, bytes.begin()));
+    Header alone = read_header(bytes);
+    seal(alone);
+    EXPECT_EQ(read_header(out).header_crc, alone.header_crc);
+    EXPECT_EQ(header.header_crc, alone.header_crc);
+    EXPECT_EQ(alone.header_crc, crc32c(std::span(bytes).first(kHeaderBytes - 4)));
+  }
 }
 
 }  // namespace

@@ -35,6 +35,40 @@ TEST(Optimize, CertifiesTheFullClique) {
   EXPECT_EQ(best->solve_s, 0);  // This clock stands still.
 }
 
+/// With trees of our choice the search goes on from the answer without them.
+TEST(Optimize, PackedTreesLowerDOrLeaveIt) {
+  const Network network = shipped_network("nine-city.yaml", "testnet10");
+  const Problem problem(network, {}, 1e9);
+  OptimizeOptions options = quick(20'000);
+  options.effort = 0.02;
+  const auto shortest = optimize(problem, options, VirtualClock());
+  options.packed_trees = true;
+  const auto packed = optimize(problem, options, VirtualClock());
+  ASSERT_TRUE(shortest.ok() && packed.ok());
+  EXPECT_TRUE(shortest->packed.empty());
+  EXPECT_LE(packed->mixing.disagreement_s, shortest->mixing.disagreement_s);
+  EXPECT_LE(packed->bound_s, packed->mixing.disagreement_s);
+  ASSERT_EQ(packed->packed.size(), packed->schedule.rounds.size());
+  for (std::size_t r = 0; r < packed->packed.size(); ++r) {
+    const Round& round = packed->schedule.rounds[r];
+    EXPECT_EQ(problem.model().time(round, 1e9)->seconds, packed->times[r].seconds);
+    EXPECT_EQ(packed->packed[r].packed_s, packed->times[r].seconds);
+    EXPECT_LE(packed->packed[r].bound_s, packed->packed[r].packed_s);
+    EXPECT_EQ(round.trees.empty(), packed->packed[r].packed_s == packed->packed[r].shortest_s);
+  }
+}
+
+TEST(Optimize, PackedTreesOnlyWhereTheNetworkLetsUs) {
+  const Network network = ring_of_four("explicit_trees: false\n");
+  OptimizeOptions options = quick(100);
+  options.packed_trees = true;
+  const auto refused = optimize(Problem(network, {}, 1e6), options, VirtualClock());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kNotSupported);
+  EXPECT_NE(refused.error().message.find("packed trees: the network does not let us choose trees"),
+            std::string::npos);
+}
+
 TEST(Optimize, DoesNotCallALongerCycleCertified) {
   const Network network = shipped_network("nine-city.yaml", "testnet10");
   const auto best = optimize(Problem(network, {false, Aggregation::kNone, Family::kDirect}, 1e9),

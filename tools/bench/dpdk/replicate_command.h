@@ -1,0 +1,11 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tombolo::bench {
+
+/// Adds `replicate`. When it runs it starts EAL, prints its report and sets `exit_code`; both must outlive
+/// the parsing.
+void add_replicate(CLI::App& app, int& exit_code);
+
+}  // namespace tombolo::bench

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tombolo::bench {
+
+/// Adds `numerics`. When it runs it prints its report and sets `exit_code`; both must outlive the parsing.
+void add_numerics(CLI::App& app, int& exit_code);
+
+}  // namespace tombolo::bench
