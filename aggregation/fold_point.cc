@@ -74,7 +74,11 @@ Result<FoldPoint> FoldPoint::create(const FoldPointConfig& config) {
 
 // lint: set-up, runs before the first packet
 FoldPoint::FoldPoint(const FoldPointConfig& config, std::size_t max_members, std::size_t max_slots)
-    : config_(config), next_round_(config.first_round), end_round_(kNoEnd) {
+    : config_(config),
+      chunk_fold_({config.instruction_set, config.non_finite, max_members, config.geometry.max_payload_bytes,
+                   config.narrow_partials}),
+      next_round_(config.first_round),
+      end_round_(kNoEnd) {
   storage_.reserve(kMaxOpenRounds);
   for (std::size_t i = 0; i < kMaxOpenRounds; ++i) {
     storage_.push_back({RoundWindow(config.geometry, max_members, max_slots)});
@@ -116,11 +120,23 @@ PointAdmission FoldPoint::admit(std::uint32_t round, std::uint16_t rank, std::ui
     result.admission = refused(to_come ? DropReason::kRoundNotOpen : DropReason::kRoundClosed);
     return result;
   }
+  if (facts.operation == wire::Operation::kWeighted && !result.round->entry->has_weights) {
+    result.admission = refused(DropReason::kMismatch);
+    return result;
+  }
   const auto member = position_of(*result.round->entry, rank);
   result.admission =
       member ? result.round->window.admit(*member, result.index, facts, input, payload_bytes, now_ns)
              : refused(DropReason::kWrongRank);
   return result;
+}
+
+FoldedChunk FoldPoint::fold(OpenRound& round, std::uint32_t index, std::byte* out, const FoldPart& part) {
+  RoundWindow& window = round.window;
+  const FoldedChunk folded = chunk_fold_.fold(window.facts(), window.inputs(index), window.elements(index),
+                                              round.entry->weights.data(), out, part);
+  window.release(index);
+  return folded;
 }
 
 OpenRounds FoldPoint::expire(Nanoseconds now_ns) const {

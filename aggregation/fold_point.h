@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "aggregation/chunk_fold.h"
 #include "aggregation/round_window.h"
 #include "base/clock.h"
 #include "base/result.h"
@@ -26,6 +27,8 @@ struct MemberEntry {
   std::array<std::uint16_t, kMaxMembers> ranks{};          ///< In fold order: ascending.
   std::array<std::uint16_t, kMaxMembers> receive_trees{};  ///< On which each member's chunks arrive.
   std::uint32_t window_chunks = 0;                         ///< Over all lanes; a multiple of the lane count.
+  bool has_weights = false;                                ///< Whether a weighted round is possible.
+  std::array<float, kMaxMembers> weights{};                ///< By member.
   /// The island's clique folds on a tree: not here.
   bool on_tree = false;
   /// A round's longest life after its first contribution; 0: as the fold point's configuration says.
@@ -41,6 +44,9 @@ struct FoldPointConfig {
   std::uint32_t first_round = 0;
   LaneGeometry geometry;
   std::uint64_t deadline_ns = kNever;  ///< A round's longest life after its first contribution.
+  fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline;
+  NonFinitePolicy non_finite = NonFinitePolicy::kPropagate;
+  bool narrow_partials = false;  ///< Partials have the update's format; otherwise fp32.
 };
 
 /// A round that is open: its window, its entry, and the last grant that was sent for it.
@@ -92,9 +98,16 @@ class FoldPoint {
 
   /// Finds the round and the member and admits the chunk (numbered over all lanes). Moves from `input` only
   /// when it is taken. Refusals: kWrongLane, kRoundNotOpen (later than what is open), kRoundClosed (earlier,
-  /// or at or behind the end of the epoch), kWrongRank (not in the clique), and those of RoundWindow::admit.
+  /// or at or behind the end of the epoch), kWrongRank (not in the clique), kMismatch (weighted, but the
+  /// entry has no weights), and those of RoundWindow::admit.
   PointAdmission admit(std::uint32_t round, std::uint16_t rank, std::uint32_t chunk, const Facts& facts,
                        Input& input, std::size_t payload_bytes, Nanoseconds now_ns);
+
+  /// Folds a completed chunk into `out`, which has room for the geometry's max_payload_bytes, and releases
+  /// its slot.
+  FoldedChunk fold(OpenRound& round, std::uint32_t index, std::byte* out, const FoldPart& part = {});
+  /// What the last folded chunk found at each member; see ChunkFold::found().
+  std::span<const fold::NonFinite> non_finite() const { return chunk_fold_.found(); }
 
   /// The open rounds whose deadline has passed. They stay open until the caller closes them.
   OpenRounds expire(Nanoseconds now_ns) const;
@@ -150,6 +163,7 @@ class FoldPoint {
   OpenRound& free_place();
 
   FoldPointConfig config_;
+  ChunkFold chunk_fold_;
   std::vector<OpenRound> storage_;  ///< kMaxOpenRounds of them, open or not; never resized.
   OpenRounds open_;
   std::uint64_t next_round_;  ///< 64 bits: it may stand behind the last round number.

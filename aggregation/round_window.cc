@@ -153,9 +153,10 @@ DropReason RoundWindow::check_facts(const Facts& facts, std::uint64_t& total) co
   }
   const std::uint64_t chunks = update_chunks(facts.update_elements, geometry_.chunk_elements);
   if (chunks == 0 || chunks > kMaxUpdateChunks) return DropReason::kMismatch;
-  if (facts.operation == wire::Operation::kWeighted ||  // No weights reach a fold point yet.
-      !fold::is_supported({.input = facts.format, .operation = facts.operation}))
-    return DropReason::kMismatch;
+  if (!fold::is_supported(facts.kind())) return DropReason::kMismatch;
+  const std::uint64_t widest = std::max(encoded_bytes(facts.format, geometry_.chunk_elements),
+                                        encoded_bytes(facts.output(), geometry_.chunk_elements));
+  if (widest > geometry_.max_payload_bytes) return DropReason::kMismatch;
   total = geometry_.lane_chunks(facts.update_elements);
   return DropReason::kNone;
 }

@@ -6,9 +6,11 @@
 #include <span>
 #include <vector>
 
+#include "aggregation/facts.h"
 #include "base/clock.h"
 #include "protocol/buffer.h"
 #include "protocol/drop_reason.h"
+#include "protocol/port.h"
 #include "protocol/wire/header.h"
 
 namespace tombolo::aggregation {
@@ -21,6 +23,7 @@ struct LaneGeometry {
   std::uint16_t lane = 0;
   std::uint16_t lane_count = 1;
   std::uint32_t chunk_elements = 0;
+  std::uint32_t max_payload_bytes = kMaxPayloadBytes;  ///< Of a chunk, as a contribution or as a result.
 
   std::uint32_t chunk_of(std::uint32_t index) const { return index * lane_count + lane; }
   std::uint32_t index_of(std::uint32_t chunk) const { return chunk / lane_count; }
@@ -29,15 +32,6 @@ struct LaneGeometry {
   /// does not reach a lane, the lane carries one empty chunk, so that its round begins and ends like any
   /// other.
   std::uint64_t lane_chunks(std::uint64_t update_elements) const;
-};
-
-/// What every contribution of a round says about the whole update; the round's first one fixes it.
-struct Facts {
-  std::uint64_t update_elements = 0;
-  wire::Format format = wire::Format::kNone;
-  wire::Operation operation = wire::Operation::kNone;
-
-  friend bool operator==(const Facts&, const Facts&) = default;
 };
 
 /// One member's chunk: its bytes, and what keeps them alive. `keep` is empty when the bytes are the caller's

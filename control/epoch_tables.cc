@@ -28,9 +28,8 @@ constexpr double kAcknowledgementDelayS = 0.05;
 constexpr std::uint32_t kLeastWindow = 256;
 constexpr std::uint32_t kLargestWindow = 1U << 16;
 /// Bodies of FEEDBACK, HELLO and CONFIG fit; small chunks do not shrink a buffer below it.
-constexpr std::uint32_t kLeastPayload = 640;
+constexpr std::uint32_t kLeastPayload = 704;
 constexpr std::uint64_t kReceiveBuffers = 4096;
-constexpr std::uint32_t kElementBytes = 4;
 
 std::optional<std::uint8_t> find_link(const EdgePlace& place, bool is_island, std::uint16_t id) {
   for (std::size_t i = 0; i < place.links.size(); ++i)
@@ -68,6 +67,8 @@ dataplane::LocalIsland local_island(const EpochPlan& plan, Rank rank, std::uint8
       std::copy(receive.begin(), receive.end(), member.receive_trees.begin());
       member.on_tree = in.clique->on_tree();
       member.window_chunks = in.clique->window_chunks;
+      member.has_weights = !in.clique->weights.empty();
+      std::copy(in.clique->weights.begin(), in.clique->weights.end(), member.weights.begin());
       send.stream_rate_bps = in.clique->stream_rate_bps;
       send.send_trees = in.clique->send_trees[in.member];
     }
@@ -115,8 +116,8 @@ Result<multicast::Branch> branch_of(const EpochPlan& plan, const schedule::Plann
 }
 
 std::uint32_t window_for(double load_bps, double rtt_s, const EpochPlan& plan) {
-  const double packet_bits =
-      8.0 * (plan.chunk_elements * double{kElementBytes} + kHeaderBytes + kFramingBytes);
+  const double packet_bits = 8.0 * static_cast<double>(encoded_bytes(plan.format, plan.chunk_elements) +
+                                                       kHeaderBytes + kFramingBytes);
   const double packets =
       load_bps * (kRoundTripsKept * rtt_s + kAcknowledgementDelayS) / packet_bits / plan.lane_count;
   const double bounded = std::clamp(packets, double{kLeastWindow}, double{kLargestWindow});
@@ -154,7 +155,7 @@ std::uint64_t slot_buffers(const dataplane::SitePoint& point) {
 }
 
 std::uint32_t buffer_bytes(const EpochPlan& plan) {
-  return kHeaderBytes + std::max(plan.chunk_elements * kElementBytes, kLeastPayload);
+  return kHeaderBytes + std::max(plan.max_payload_bytes(), kLeastPayload);
 }
 
 }  // namespace
@@ -169,6 +170,8 @@ Result<std::shared_ptr<const dataplane::EpochTable>> make_epoch_table(const Epoc
   table->edge_aggregation = plan.edge_aggregation;
   table->lane_count = plan.lane_count;
   table->chunk_elements = plan.chunk_elements;
+  table->max_payload_bytes = plan.max_payload_bytes();
+  table->non_finite = plan.non_finite;
   table->deadline_ns = plan.deadline_ns;
   table->period = static_cast<std::uint32_t>(plan.entries.size());
   for (const schedule::PlannedIsland& island : plan.islands) {

@@ -88,6 +88,7 @@ Result<Schedule> without(const Schedule& nominal, const std::set<Rank>& lost) {
     return Error{ErrorCode::kFailed,
                  fmt::format("schedule {}: without the lost islands no clique is left", nominal.name)};
   }
+  remaining.weights = nominal.weights;
   if (Status grouped = check_groups(nominal, remaining, lost); !grouped.ok())
     return std::move(grouped).error();
   return remaining;

@@ -65,6 +65,7 @@ void TreeTables::add_fold(std::size_t entry, const PlannedClique& clique, std::s
   aggregation::MemberEntry& inputs = points_[index].inputs[entry];
   inputs.members = static_cast<std::uint8_t>(planned.inputs.size());
   inputs.window_chunks = clique.window_chunks;
+  inputs.has_weights = !clique.weights.empty();
   const std::vector<std::uint32_t> depths = fold_depths(clique);
   inputs.deadline_ns = deadline_ns(plan_, depths[fold], *std::max_element(depths.begin(), depths.end()));
   dataplane::SiteEntry& at = points_[index].entries[entry];
@@ -76,6 +77,11 @@ void TreeTables::add_fold(std::size_t entry, const PlannedClique& clique, std::s
     const std::uint16_t tree = planned.inputs[i];
     inputs.ranks[i] = static_cast<std::uint16_t>(i);
     inputs.receive_trees[i] = tree;
+    if (!clique.weights.empty() && plan_.trees[tree].use == schedule::TreeUse::kContributions) {
+      const auto source =
+          std::lower_bound(clique.members.begin(), clique.members.end(), plan_.trees[tree].source);
+      inputs.weights[i] = clique.weights[static_cast<std::size_t>(source - clique.members.begin())];
+    }
     if (plan_.trees[tree].use == schedule::TreeUse::kPartials) at.partials |= std::uint64_t{1} << i;
     takes_[tree] = {point, static_cast<std::uint8_t>(i)};
   }

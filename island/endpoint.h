@@ -127,6 +127,7 @@ class Endpoint {
   EpochView* view_for(std::uint32_t round) const;
   void forget_view(const EpochView& view, Nanoseconds now_ns);
   void rest(Operation& operation, Nanoseconds now_ns);
+  void convert(Operation& operation) const;
   void skip_to(EpochView& view, std::uint32_t round, Nanoseconds now_ns);
   void give_up(EpochView& view, std::uint32_t first, std::uint32_t last, Nanoseconds now_ns);
   void send_give_up(const EpochView& view, std::uint16_t lane, std::uint32_t first, std::uint32_t last,
@@ -146,8 +147,8 @@ class Endpoint {
   // endpoint_fold.cc: without edge aggregation.
   void advance_folds(Nanoseconds now_ns);
   void contribute_own(aggregation::FoldPoint& point, aggregation::OpenRound& round, Nanoseconds now_ns);
-  void fold_chunk(aggregation::OpenRound& round, Operation& operation, std::uint32_t index,
-                  Nanoseconds now_ns);
+  void fold_chunk(aggregation::FoldPoint& point, aggregation::OpenRound& round, Operation& operation,
+                  std::uint32_t index, Nanoseconds now_ns);
   void grant_slots(EpochView& view, std::uint16_t lane, aggregation::OpenRound& round, Nanoseconds now_ns);
   void end_fold(EpochView& view, std::uint16_t lane, aggregation::OpenRound& round,
                 wire::RoundOutcome outcome, Nanoseconds now_ns);

@@ -41,40 +41,29 @@ void Endpoint::contribute_own(FoldPoint& point, OpenRound& round, Nanoseconds no
   if (operation == nullptr || operation->view == nullptr ||
       &operation->view->points()[point.geometry().lane] != &point)
     return;
-  const aggregation::Facts facts{operation->request.count, operation->request.format,
-                                 operation->request.operation};
+  const aggregation::Facts facts = operation->request.facts();
   std::uint32_t& next = operation->own_cursor(point.geometry().lane);
   const std::uint32_t total = operation->lane_chunks(point.geometry().lane);
   while (next < total && next < round.window.granted()) {
     const std::uint32_t chunk = point.geometry().chunk_of(next);
     aggregation::Input input{operation->input(chunk), {}};
     const auto admitted = point.admit(number, config_.rank, chunk, facts, input,
-                                      fold::payload_bytes(facts.format, operation->elements(chunk)), now_ns);
+                                      encoded_bytes(facts.format, operation->elements(chunk)), now_ns);
     if (!admitted.admission.taken()) return;  // The members disagree about the update; the deadline says so.
     ++next;
     if (admitted.admission.state == Admitted::kCompleted)
-      fold_chunk(round, *operation, admitted.index, now_ns);
+      fold_chunk(point, round, *operation, admitted.index, now_ns);
   }
 }
 
-void Endpoint::fold_chunk(OpenRound& round, Operation& operation, std::uint32_t index, Nanoseconds now_ns) {
-  aggregation::RoundWindow& window = round.window;
-  const std::uint64_t chunk = window.geometry().chunk_of(index);
-  const auto inputs = window.inputs(index);
-  const std::size_t elements = window.elements(index);
-  const auto fold = fold::select(
-      {.input = operation.request.format, .operation = operation.request.operation}, config_.instruction_set);
-  if (elements > 0)
-    fold({.inputs = inputs.data(),
-          .input_count = inputs.size(),
-          .elements = elements,
-          .divisor = static_cast<std::uint32_t>(inputs.size()),
-          .out = operation.output(chunk)});
-  const std::size_t members = window.members();
-  window.release(index);
+void Endpoint::fold_chunk(FoldPoint& point, OpenRound& round, Operation& operation, std::uint32_t index,
+                          Nanoseconds now_ns) {
+  const std::uint64_t chunk = round.window.geometry().chunk_of(index);
+  std::byte* const out = operation.result_place(chunk);
+  const aggregation::FoldedChunk folded = point.fold(round, index, out);
+  operation.keep_result(chunk, out);
   if (!operation.mark_result(chunk)) return;
-  take_result(operation, chunk, members == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << members) - 1,
-              now_ns);
+  take_result(operation, chunk, folded.contributors, now_ns);
 }
 
 /// Tells each source, by way of the edge, how far it may send. What finds no room is tried again in a later

@@ -28,14 +28,15 @@ Result<Handle> Endpoint::allreduce_async(const Allreduce& request, Nanoseconds n
   if (request.input == nullptr || request.output == nullptr || request.count == 0)
     return invalid_input(
         fmt::format("round {}: input, output and a count above 0 are needed", request.round));
-  if (request.operation == wire::Operation::kWeighted ||  // No weights reach a fold point yet.
-      !fold::is_supported({.input = request.format, .operation = request.operation}))
-    return invalid_input(fmt::format("round {}: this format and operation cannot be folded", request.round));
+  if (!fold::is_supported(request.facts().kind()))
+    return invalid_input(
+        fmt::format("round {}: these formats and this operation cannot be folded", request.round));
   if (request.count > wire::kMaxUpdateElements)
     return invalid_input(
         fmt::format("round {}: {} elements are more than an update can have", request.round, request.count));
-  const std::size_t bytes = fold::payload_bytes(request.format, request.count);
-  const bool apart = request.input + bytes <= request.output || request.output + bytes <= request.input;
+  const std::size_t bytes = request.input_bytes();
+  const bool apart =
+      request.input + bytes <= request.output || request.output + request.output_bytes() <= request.input;
   if (request.input != request.output && !apart)
     return invalid_input(
         fmt::format("round {}: input and output overlap without being the same", request.round));
@@ -111,11 +112,8 @@ void Endpoint::bind_operations(Nanoseconds now_ns) {
            now_ns);
       continue;
     }
-    if (!operation->fits(*view)) {
-      fail(*operation, ErrorCode::kInvalidInput,
-           fmt::format("{} elements are too many for chunks of {}", operation->request.count,
-                       view->chunk_elements()),
-           now_ns);
+    if (const std::string misfit = operation->misfit(*view); !misfit.empty()) {
+      fail(*operation, ErrorCode::kInvalidInput, misfit, now_ns);
       continue;
     }
     // Rounds of the older epoch that it never began hold that epoch up as well.
@@ -196,10 +194,28 @@ void Endpoint::forget_view(const EpochView& view, Nanoseconds now_ns) {
   }
 }
 
+/// A resting island's result is its input, in the format of results: what a sum of one is.
+void Endpoint::convert(Operation& operation) const {
+  const Allreduce& request = operation.request;
+  const std::byte* const input = operation.whole_input();
+  fold::Kind kind = request.facts().kind();
+  kind.operation = wire::Operation::kSum;
+  fold::Call call;
+  call.inputs = &input;
+  call.input_count = 1;
+  call.elements = request.count;
+  call.out = request.output;
+  fold::select(kind, config_.instruction_set)(call);
+}
+
 /// A resting island's result is its input.
 void Endpoint::rest(Operation& operation, Nanoseconds now_ns) {
-  const std::size_t bytes = fold::payload_bytes(operation.request.format, operation.request.count);
-  std::memmove(operation.request.output, operation.request.input, bytes);
+  const Allreduce& request = operation.request;
+  if (request.output_format() == request.format) {
+    std::memmove(request.output, request.input, request.input_bytes());
+  } else {
+    convert(operation);
+  }
   operation.outcome.clique = {config_.rank};
   operation.outcome.contributors = {config_.rank};
   operation.outcome.stage = Stage::kReleased;
@@ -240,8 +256,9 @@ void Endpoint::release(Operation& operation, std::uint16_t tree, std::uint16_t l
 void Endpoint::take_result(Operation& operation, std::uint64_t chunk, std::uint64_t contributors,
                            Nanoseconds now_ns) {
   counters_.results.add();
-  if (chunk == 0) operation.outcome.contributors = ranks_of(*operation.entry, contributors);
+  operation.note_contributors(chunk, contributors);
   if (!operation.all_results()) return;
+  operation.name_contributors();
   operation.outcome.stage = Stage::kReady;
   operation.outcome.ready_ns = now_ns;
   if (operation.all_released()) finish(operation, now_ns);

@@ -125,7 +125,7 @@ DropReason Endpoint::on_config(const wire::Header& header, std::span<const std::
     if (joining_->next_missing() >= asked_entry_ + wire::kConfigsPerAnswer) join_ns_ = now_ns;
     return DropReason::kNone;
   }
-  if (joining_->fold_bytes() > config_.max_fold_bytes || !joining_->start()) {
+  if (joining_->fold_bytes() > config_.max_fold_bytes || !joining_->start(config_.instruction_set)) {
     joining_.reset();
     return DropReason::kMismatch;
   }
@@ -142,13 +142,13 @@ DropReason Endpoint::on_result(const wire::Header& header, std::span<const std::
   if (operation == nullptr) return DropReason::kRoundClosed;
   const std::uint64_t chunk = header.chunk;
   if (chunk >= operation->chunks() || chunk % peers_.size() != header.lane) return DropReason::kMismatch;
-  const bool fits =
-      static_cast<wire::Format>(header.format) == operation->request.format &&
-      static_cast<wire::Operation>(header.operation) == operation->request.operation &&
-      payload.size() == fold::payload_bytes(operation->request.format, operation->elements(chunk));
+  const wire::Format format = operation->request.output_format();
+  const bool fits = static_cast<wire::Format>(header.format) == format &&
+                    static_cast<wire::Operation>(header.operation) == operation->request.operation &&
+                    payload.size() == encoded_bytes(format, operation->elements(chunk));
   if (!fits) return DropReason::kMismatch;
   if (!operation->mark_result(chunk)) return DropReason::kDuplicateContribution;
-  if (!payload.empty()) std::memcpy(operation->output(chunk), payload.data(), payload.size());
+  operation->keep_result(chunk, payload.data());
   operation->outcome.payload_bytes_received += payload.size();
   take_result(*operation, chunk, header.specific, now_ns);
   return DropReason::kNone;
@@ -209,8 +209,7 @@ DropReason Endpoint::on_contribution(const wire::Header& header, RxPacket& packe
   const auto member = point.member_index(header.round, header.rank);
   if (!member) return DropReason::kWrongRank;
   if (view->entry_of(header.round).receive_tree[*member] != header.tree) return DropReason::kUnknownTree;
-  const aggregation::Facts facts{header.specific, static_cast<wire::Format>(header.format),
-                                 static_cast<wire::Operation>(header.operation)};
+  const aggregation::Facts facts = aggregation::facts_of(header);
   aggregation::Input input{packet.buffer.data() + kHeaderBytes, packet.buffer.share()};
   const auto admitted =
       point.admit(header.round, header.rank, header.chunk, facts, input, header.payload_bytes, now_ns);
@@ -222,7 +221,7 @@ DropReason Endpoint::on_contribution(const wire::Header& header, RxPacket& packe
     admitted.round->window.release(admitted.index);
     return DropReason::kRoundClosed;
   }
-  fold_chunk(*admitted.round, *operation, admitted.index, now_ns);
+  fold_chunk(point, *admitted.round, *operation, admitted.index, now_ns);
   return DropReason::kNone;
 }
 

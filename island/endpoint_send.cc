@@ -58,7 +58,7 @@ void Endpoint::send_chunk(Operation& operation, std::size_t position, std::uint6
                           Nanoseconds now_ns) {
   const Allreduce& request = operation.request;
   const std::byte* const payload = operation.input(chunk);
-  const std::size_t bytes = fold::payload_bytes(request.format, operation.elements(chunk));
+  const std::size_t bytes = encoded_bytes(request.format, operation.elements(chunk));
   wire::Header header = make_header(wire::Type::kContribution, operation.view->epoch());
   header.rank = config_.rank;
   header.tree = operation.entry->send_tree[position];
@@ -67,6 +67,7 @@ void Endpoint::send_chunk(Operation& operation, std::size_t position, std::uint6
   header.specific = request.count;
   header.format = static_cast<std::uint8_t>(request.format);
   header.operation = static_cast<std::uint8_t>(request.operation);
+  header.result_format = static_cast<std::uint8_t>(request.facts().result_format);
   wire::set_payload(header, std::span(payload, bytes));
   const auto lane = static_cast<std::uint16_t>(chunk % peers_.size());
   send_sequenced(lane, header, payload, static_cast<std::uint32_t>(bytes), now_ns);

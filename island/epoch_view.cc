@@ -21,10 +21,11 @@ EpochView::EpochView(std::uint32_t epoch, const wire::Config& first)
       given_up_before_(first.first_round) {}
 
 bool EpochView::add(const wire::Config& config) {
-  const bool same = config.entries == entries_.size() && config.first_round == common_.first_round &&
-                    config.chunk_elements == common_.chunk_elements &&
-                    config.lane_count == common_.lane_count && config.deadline_ns == common_.deadline_ns &&
-                    config.edge_aggregation == common_.edge_aggregation;
+  const bool same =
+      config.entries == entries_.size() && config.first_round == common_.first_round &&
+      config.chunk_elements == common_.chunk_elements && config.lane_count == common_.lane_count &&
+      config.deadline_ns == common_.deadline_ns && config.edge_aggregation == common_.edge_aggregation &&
+      config.max_payload_bytes == common_.max_payload_bytes && config.non_finite == common_.non_finite;
   if (!same) return false;
   if (present_[config.entry]) return true;
   entries_[config.entry] = config;
@@ -88,7 +89,7 @@ void EpochView::make_grants(std::size_t lanes) {
   for (std::size_t lane = 0; lane < lanes; ++lane) grants_.emplace_back(period, children);
 }
 
-Status EpochView::start() {
+Status EpochView::start(fold::InstructionSet instruction_set) {
   make_grants(common_.lane_count);
   if (common_.edge_aggregation) return ok_status();
 
@@ -99,6 +100,8 @@ Status EpochView::start() {
     member.ranks = entry.rank;
     member.receive_trees = entry.receive_tree;
     member.window_chunks = entry.window_chunks;
+    member.has_weights = entry.has_weights;
+    member.weights = entry.weight;
     members_.push_back(member);
   }
   for (std::uint16_t lane = 0; lane < common_.lane_count; ++lane) {
@@ -107,6 +110,8 @@ Status EpochView::start() {
     config.first_round = common_.first_round;
     config.geometry = geometry(lane);
     config.deadline_ns = common_.deadline_ns;
+    config.instruction_set = instruction_set;
+    config.non_finite = common_.non_finite;
     auto point = aggregation::FoldPoint::create(config);
     if (!point) return std::move(point).error();
     points_.push_back(std::move(point).value());

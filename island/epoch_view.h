@@ -34,13 +34,14 @@ class EpochView {
 
   /// Sets up grants and, when the island folds itself, its fold points. Once, when complete.
   /// Errors: kInvalidInput from a fold point whose entries do not fit.
-  Status start();
+  Status start(fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline);
 
   std::uint32_t epoch() const { return epoch_; }
   std::uint32_t first_round() const { return common_.first_round; }
   std::uint16_t lane_count() const { return common_.lane_count; }
   std::uint32_t period() const { return static_cast<std::uint32_t>(entries_.size()); }
   std::uint32_t chunk_elements() const { return common_.chunk_elements; }
+  std::uint32_t max_payload_bytes() const { return common_.max_payload_bytes; }
   std::uint64_t deadline_ns() const { return common_.deadline_ns; }
   bool edge_aggregation() const { return common_.edge_aggregation; }
   const wire::Config& entry_of(std::uint32_t round) const {
@@ -54,7 +55,7 @@ class EpochView {
   /// Whether this island sends on that tree in that round.
   bool sends_on(std::uint32_t round, std::uint16_t tree) const;
   aggregation::LaneGeometry geometry(std::uint16_t lane) const {
-    return {lane, common_.lane_count, common_.chunk_elements};
+    return {lane, common_.lane_count, common_.chunk_elements, common_.max_payload_bytes};
   }
 
   /// The rounds that no operation has reached yet begin here; returns the first of those before `round`,

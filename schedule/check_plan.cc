@@ -17,9 +17,6 @@
 namespace tombolo::schedule {
 namespace {
 
-constexpr std::uint32_t kChunkElementStep = 32;
-constexpr std::uint32_t kMaxChunkElements = 2048;
-
 template <typename T>
 bool strictly_ascending(const std::vector<T>& values) {
   return std::adjacent_find(values.begin(), values.end(), [](T a, T b) { return a >= b; }) == values.end();
@@ -85,10 +82,15 @@ class PlanChecker {
 
 void PlanChecker::check_numbers() {
   expect(plan_.epoch != 0, "the epoch is 0");
+  expect(unit_of(plan_.format).bytes != 0 && unit_of(plan_.result_format).bytes != 0,
+         "a number format is not known");
+  expect(static_cast<std::size_t>(plan_.non_finite) < kNonFinitePolicies,
+         "the policy for values that are not finite is not known");
   expect(plan_.chunk_elements != 0 && plan_.chunk_elements % kChunkElementStep == 0 &&
-             plan_.chunk_elements <= kMaxChunkElements,
-         "chunk_elements {} is not a multiple of {} up to {}", plan_.chunk_elements, kChunkElementStep,
-         kMaxChunkElements);
+             plan_.chunk_elements <= kLargestPayloadBytes &&
+             plan_.max_payload_bytes() <= kLargestPayloadBytes,
+         "chunk_elements {} is not a multiple of {} that fits a packet", plan_.chunk_elements,
+         kChunkElementStep);
   expect(plan_.lane_count != 0, "there are no lanes");
   expect(plan_.deadline_ns != 0, "the deadline is 0");
   expect(plan_.partial_format <= PartialFormat::kUpdate, "there is no such format of partials");
@@ -165,6 +167,10 @@ void PlanChecker::check_clique(std::size_t entry, const PlannedClique& clique, s
          "entry {}: a window of {} chunks for {} lanes", entry, clique.window_chunks, plan_.lane_count);
   expect(clique.send_trees.size() == k && clique.receive_trees.size() == k,
          "entry {}: tree tables do not fit a clique of {}", entry, k);
+  expect(clique.weights.empty() || clique.weights.size() == k, "entry {}: {} weights for a clique of {}",
+         entry, clique.weights.size(), k);
+  expect(std::all_of(clique.weights.begin(), clique.weights.end(), is_weight),
+         "entry {}: a weight is no normal number above 0", entry);
   for (std::size_t i = 0; ok() && i < k; ++i) {
     expect(clique.send_trees[i].size() == (plan_.multicast ? 1 : k - 1),
            "entry {}: rank {} sends on {} trees", entry, clique.members[i], clique.send_trees[i].size());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -17,8 +18,6 @@
 namespace tombolo::schedule {
 namespace {
 
-constexpr std::uint32_t kChunkElementStep = 32;
-constexpr std::uint32_t kMaxChunkElements = 2048;
 constexpr double kSecondsPerNs = 1e-9;
 // A window covers a grant's way back and a packet's way out (twice the latency), one repair (a link's round
 // trip) and the delays of queues and turns, with a quarter and some chunks to spare.
@@ -28,15 +27,26 @@ constexpr std::uint64_t kWindowExtraChunks = 64;
 
 Status check_options(const CompileOptions& options) {
   if (options.epoch == 0) return invalid_input("epoch: must not be 0");
+  if (options.format == NumberFormat::kNone) return invalid_input("format: must not be none");
+  if (options.result_format == NumberFormat::kNone) return invalid_input("result_format: must not be none");
+  // Where cliques may fold on trees, partials must fit as well.
+  const NumberFormat partials =
+      options.tree_aggregation ? partials_of(options.format, options.partial_format) : options.format;
+  const std::array formats{options.format, options.result_format, partials};
+  const std::uint32_t most = chunk_elements_for(formats, kLargestPayloadBytes);
   if (options.chunk_elements == 0 || options.chunk_elements % kChunkElementStep != 0 ||
-      options.chunk_elements > kMaxChunkElements)
-    return invalid_input(fmt::format("chunk_elements {}: must be a multiple of {}, at most {}",
-                                     options.chunk_elements, kChunkElementStep, kMaxChunkElements));
+      options.chunk_elements > most)
+    return invalid_input(fmt::format("chunk_elements {}: must be a multiple of {}, at most {} in {} and {}",
+                                     options.chunk_elements, kChunkElementStep, most, name(options.format),
+                                     name(options.result_format)));
   if (options.lane_count == 0) return invalid_input("lane_count: must not be 0");
   if (options.deadline_ns == 0) return invalid_input("deadline_ns: must not be 0");
   if (options.update_bytes == 0) return invalid_input("update_bytes: must not be 0");
   if (options.tree_aggregation && !options.edge_aggregation)
     return invalid_input("tree_aggregation: needs edge_aggregation");
+  if (options.tree_aggregation && options.non_finite == NonFinitePolicy::kReject)
+    return Error{ErrorCode::kNotSupported,
+                 "non_finite: reject: partials do not say whose updates they lack; not with trees"};
   return ok_status();
 }
 
@@ -56,6 +66,9 @@ class Compiler {
  private:
   void start_plan();
   Status add_entry(const Round& round);
+  double wire_bytes() const {
+    return update_wire_bytes(options_.update_bytes, options_.chunk_elements, options_.format);
+  }
   PlannedClique plan_clique(const Clique& members, CliqueMode mode, const CliqueTrees& given,
                             std::uint64_t latency_ns, double sending_s);
   void add_trees(PlannedClique& clique, const CliqueTrees& given);
@@ -69,18 +82,18 @@ class Compiler {
   SiteId site(Rank rank) const { return network_.islands[rank].site; }
   std::size_t link_into(const TreeHop& hop) const { return link_by_ends_.at(SiteLink{hop.parent, hop.site}); }
   double chunk_wire_bits() const {
-    return static_cast<double>((options_.chunk_elements * kElementBytes + kPacketOverheadBytes) *
-                               kBitsPerByte);
+    return static_cast<double>(
+        (encoded_bytes(options_.format, options_.chunk_elements) + kPacketOverheadBytes) * kBitsPerByte);
   }
   std::uint64_t update_chunks() const {
-    const std::uint64_t payload_bytes = std::uint64_t{options_.chunk_elements} * kElementBytes;
     // Divided first: the largest sizes must not wrap.
-    return (options_.update_bytes - 1) / payload_bytes + 1;
+    return (options_.update_bytes - 1) / encoded_bytes(options_.format, options_.chunk_elements) + 1;
   }
 
   const Network& network_;
   const CompileOptions& options_;
   Routes routes_;
+  std::vector<float> weights_;  ///< By rank; empty: none.
   std::map<SiteLink, std::size_t> link_by_ends_;
   EpochPlan plan_;
 };
@@ -98,7 +111,7 @@ Status check_runnable(const Network& network, const Schedule& schedule, const Co
       if (mode && mode->mode == Mode::kSharded)
         return cannot(fmt::format("round {}: edges cannot run the mode {} yet", r, mode_name(mode->mode)));
       if (mode && mode->mode == Mode::kTree && !options.tree_aggregation)
-        return invalid_input(fmt::format("round {}: the mode tree needs aggregation tree", r));
+        return cannot(fmt::format("round {}: the mode tree needs aggregation tree", r));
     }
   }
   if (options.tree_aggregation && !options.multicast)
@@ -131,6 +144,9 @@ Status check_sending(const Schedule& schedule, const CompileOptions& options) {
 /// A Schedule from this folder's functions always passes; one that was put together elsewhere may not.
 Status check_schedule(const Schedule& schedule, std::size_t islands) {
   if (schedule.rounds.empty()) return invalid_input("the schedule has no rounds");
+  const bool weighs = schedule.weights.empty() || schedule.weights.size() == islands;
+  if (!weighs || !std::all_of(schedule.weights.begin(), schedule.weights.end(), is_weight))
+    return invalid_input("the schedule's weights are not one normal number above 0 for each island");
   for (std::size_t r = 0; r < schedule.rounds.size(); ++r) {
     std::vector<bool> used(islands, false);
     if (schedule.rounds[r].cliques.empty()) return invalid_input(fmt::format("round {}: has no clique", r));
@@ -158,6 +174,7 @@ Result<EpochPlan> Compiler::run(const Schedule& schedule) {
     return invalid_input(fmt::format("update_bytes {}: too many chunks of {} elements", options_.update_bytes,
                                      options_.chunk_elements));
   start_plan();
+  weights_ = schedule.weights;
   for (const Round& round : schedule.rounds) {
     Status added = add_entry(round);
     if (!added) return std::move(added).error().within(fmt::format("round {}", plan_.entries.size()));
@@ -174,6 +191,9 @@ void Compiler::start_plan() {
   plan_.chunk_elements = options_.chunk_elements;
   plan_.lane_count = options_.lane_count;
   plan_.deadline_ns = options_.deadline_ns;
+  plan_.format = options_.format;
+  plan_.result_format = options_.result_format;
+  plan_.non_finite = options_.non_finite;
   plan_.site_names = network_.site_names;
   plan_.lost_links = options_.lost_links;
   plan_.lost_ranks = options_.lost_ranks;
@@ -197,7 +217,7 @@ Status Compiler::add_entry(const Round& round) {
   if (options_.tree_aggregation) aggregation = Aggregation::kTree;
   const Capabilities capabilities{.multicast = options_.multicast, .aggregation = aggregation};
   const RoundModel model(network_, routes_, capabilities);
-  const auto time = model.time(round, update_wire_bytes(options_.update_bytes, options_.chunk_elements));
+  const auto time = model.time(round, wire_bytes());
   if (!time) return time.error();
   PlannedEntry entry;
   std::vector<std::uint64_t> load_bps(network_.links.size(), 0);
@@ -229,9 +249,10 @@ PlannedClique Compiler::plan_clique(const Clique& members, CliqueMode mode, cons
                                     std::uint64_t latency_ns, double sending_s) {
   PlannedClique clique;
   clique.members = members;
+  if (!weights_.empty())
+    for (const Rank rank : members) clique.weights.push_back(weights_[rank]);
   clique.latency_ns = latency_ns;
-  const double wire_bits =
-      update_wire_bytes(options_.update_bytes, options_.chunk_elements) * static_cast<double>(kBitsPerByte);
+  const double wire_bits = wire_bytes() * static_cast<double>(kBitsPerByte);
   clique.stream_rate_bps = static_cast<std::uint64_t>(kStreamShare * wire_bits / sending_s);
   if (mode.mode == Mode::kTree)
     add_tree_folds(network_, routes_, mode.root, static_cast<std::uint32_t>(plan_.entries.size()), clique,
@@ -323,9 +344,26 @@ std::uint32_t Compiler::window_chunks(const PlannedClique& clique) const {
 
 }  // namespace
 
-double update_wire_bytes(std::uint64_t update_bytes, std::uint32_t chunk_elements) {
-  const double payload_bytes = static_cast<double>(chunk_elements) * kElementBytes;
-  return static_cast<double>(update_bytes) * (payload_bytes + kPacketOverheadBytes) / payload_bytes;
+double update_wire_bytes(std::uint64_t update_bytes, std::uint32_t chunk_elements, NumberFormat format) {
+  const auto payload = static_cast<double>(encoded_bytes(format, chunk_elements));
+  return static_cast<double>(update_bytes) * (payload + kPacketOverheadBytes) / payload;
+}
+
+Network network_for(Network network, const CompileOptions& options, std::uint32_t overhead_bytes) {
+  const auto packet = [&](NumberFormat of) {
+    return static_cast<double>(encoded_bytes(of, options.chunk_elements) + overhead_bytes);
+  };
+  const auto divide = [](std::uint64_t& rate_bps, double ratio) {
+    rate_bps = static_cast<std::uint64_t>(static_cast<double>(rate_bps) / ratio);
+  };
+  const double results = packet(options.result_format) / packet(options.format);
+  if (options.edge_aggregation && results != 1)
+    for (std::uint64_t& ingress_bps : network.ingress_bps) divide(ingress_bps, results);
+  const double partials =
+      std::max(results, packet(partials_of(options.format, options.partial_format)) / packet(options.format));
+  if (options.tree_aggregation && partials > 1)
+    for (DirectedLink& link : network.links) divide(link.capacity_bps, partials);
+  return network;
 }
 
 Result<EpochPlan> compile(const Network& network, const Schedule& schedule, const CompileOptions& options) {
@@ -333,7 +371,7 @@ Result<EpochPlan> compile(const Network& network, const Schedule& schedule, cons
        {check_options(options), check_runnable(network, schedule, options),
         check_schedule(schedule, network.islands.size()), check_sending(schedule, options)})
     if (!valid) return Error(valid.error()).within("compile");
-  auto plan = Compiler(network, options).run(schedule);
+  auto plan = Compiler(network_for(network, options), options).run(schedule);
   if (!plan) return std::move(plan).error().within("compile");
   return plan;
 }

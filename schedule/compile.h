@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/number_format.h"
 #include "base/result.h"
 #include "schedule/epoch_plan.h"
 #include "schedule/schedule.h"
@@ -13,8 +14,8 @@ namespace tombolo::schedule {
 /// What every packet adds to its payload on the wire: the packet header (64) and Ethernet, IPv4 and UDP (42).
 /// This layer does not see the protocol's; a test holds them equal.
 inline constexpr std::uint32_t kPacketOverheadBytes = 64 + 42;
-/// fp32, the only number format at this stage.
-inline constexpr std::uint32_t kElementBytes = 4;
+/// The largest payload of a packet; a test holds it equal to the protocol's, too.
+inline constexpr std::uint32_t kLargestPayloadBytes = 8192;
 /// Share of a capacity that streams may take: the rest is for feedback, grants and repair.
 inline constexpr double kStreamShare = 0.97;
 inline constexpr std::size_t kMaxTrees = 65534;
@@ -22,12 +23,15 @@ inline constexpr std::size_t kMaxTrees = 65534;
 struct CompileOptions {
   std::uint16_t job = 0;
   std::uint32_t epoch = 1;           ///< Not 0.
-  std::uint32_t chunk_elements = 0;  ///< A multiple of 32, at most 2048.
+  std::uint32_t chunk_elements = 0;  ///< A multiple of 32 that fits a packet in both formats.
   std::uint16_t lane_count = 1;      ///< Not 0.
   std::uint64_t deadline_ns = 0;     ///< Not 0.
-  std::uint64_t update_bytes = 0;    ///< Not 0.
+  std::uint64_t update_bytes = 0;    ///< In `format`; not 0.
   bool multicast = true;
   bool edge_aggregation = true;
+  NumberFormat format = NumberFormat::kFp32;         ///< Of updates.
+  NumberFormat result_format = NumberFormat::kFp32;  ///< Of results; another than `format` only as folds can.
+  NonFinitePolicy non_finite = NonFinitePolicy::kPropagate;
   /// Cliques may fold on a tree: those that the schedule says, and of those whose mode it leaves open the
   /// ones for which the round model finds it quicker. Needs multicast and edge aggregation.
   bool tree_aggregation = false;
@@ -42,7 +46,16 @@ struct CompileOptions {
 };
 
 /// Bytes of an update on the wire: each chunk carries the overhead of a packet.
-double update_wire_bytes(std::uint64_t update_bytes, std::uint32_t chunk_elements);
+double update_wire_bytes(std::uint64_t update_bytes, std::uint32_t chunk_elements,
+                         NumberFormat format = NumberFormat::kFp32);
+
+/// The network as updates see it when results or partials are not in their format. Where edges fold, what an
+/// island receives is results, and its ingress carries as many bytes of updates fewer as those are wider (or
+/// more as they are narrower). Where cliques may fold on trees, the links between sites carry partials and
+/// results: the wider of them counts, if it is wider than an update, for all cliques. With `overhead_bytes` 0
+/// payloads alone are compared.
+Network network_for(Network network, const CompileOptions& options,
+                    std::uint32_t overhead_bytes = kPacketOverheadBytes);
 
 /// Turns a schedule into trees, rates and windows. A source's rate is kStreamShare of what the round model
 /// gives its clique with bytes on the wire (or of what `sending_s` says), so no access or core link is filled

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "base/number_format.h"
 
 namespace tombolo::schedule {
 
@@ -55,6 +58,11 @@ struct PlannedFold {
 /// The number format of partials: fp32 (int32 for an update of int32), or the update's own, which rounds once
 /// at every site that folds.
 enum class PartialFormat : std::uint8_t { kFp32, kUpdate };
+/// The same as a format, for an update in `update`.
+constexpr NumberFormat partials_of(NumberFormat update, PartialFormat partial) {
+  const bool own = partial == PartialFormat::kUpdate || update == NumberFormat::kInt32;
+  return own ? update : NumberFormat::kFp32;
+}
 
 /// One clique of at least two islands in one schedule entry. Members are in fold order: ascending rank.
 struct PlannedClique {
@@ -63,6 +71,8 @@ struct PlannedClique {
       0;  ///< The largest one-way latency of a pair; on a tree, all the way up and down.
   std::uint64_t stream_rate_bps = 0;  ///< Wire bit rate, framing included, of one stream of one source.
   std::uint32_t window_chunks = 0;    ///< Slots of a fold point for one round; a multiple of the lane count.
+  /// By member, for the operation weighted: normal numbers above 0; empty: the schedule gives none.
+  std::vector<float> weights{};
   std::vector<std::vector<std::uint16_t>> send_trees;  ///< [member]: trees on which it sends each chunk.
   /// [receiver][source]: tree; kNoTreeId if none, as everywhere in the mode tree.
   std::vector<std::vector<std::uint16_t>> receive_trees;
@@ -107,7 +117,7 @@ struct EpochPlan {
   bool multicast = true;
   bool edge_aggregation = true;
   PartialFormat partial_format = PartialFormat::kFp32;
-  std::uint32_t chunk_elements = 0;  ///< fp32 elements of a chunk; a multiple of 32.
+  std::uint32_t chunk_elements = 0;  ///< Of a chunk; a multiple of 32.
   std::uint16_t lane_count = 0;
   std::uint64_t deadline_ns = 0;        ///< A round's longest life at a fold point.
   std::vector<std::string> site_names;  ///< By SiteId.
@@ -119,6 +129,27 @@ struct EpochPlan {
   /// of it end at once, by name.
   std::vector<LostLink> lost_links{};
   std::vector<Rank> lost_ranks{};
+  /// What rates and buffers are planned for: of updates and of results. Islands may use any formats whose
+  /// chunks fit max_payload_bytes().
+  NumberFormat format = NumberFormat::kFp32;
+  NumberFormat result_format = NumberFormat::kFp32;
+  NonFinitePolicy non_finite = NonFinitePolicy::kPropagate;
+
+  /// What partials of an update in `format` are in.
+  NumberFormat partials() const { return partials_of(format, partial_format); }
+  bool has_trees() const {
+    return std::any_of(entries.begin(), entries.end(), [](const PlannedEntry& entry) {
+      return std::any_of(entry.cliques.begin(), entry.cliques.end(),
+                         [](const PlannedClique& clique) { return clique.on_tree(); });
+    });
+  }
+  /// Of a chunk, as a contribution, as a result or, where cliques fold on trees, as a partial.
+  std::uint32_t max_payload_bytes() const {
+    std::uint64_t most =
+        std::max(encoded_bytes(format, chunk_elements), encoded_bytes(result_format, chunk_elements));
+    if (has_trees()) most = std::max(most, encoded_bytes(partials(), chunk_elements));
+    return static_cast<std::uint32_t>(most);
+  }
 };
 
 }  // namespace tombolo::schedule

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -61,7 +62,16 @@ struct Schedule {
   Form form = Form::kBarrier;
   /// Only of the form event: equal parts of the update, each of which goes through the rounds by itself.
   std::uint32_t fragments = 1;
+  /// By rank, for the operation weighted; empty: none.
+  std::vector<float> weights{};
 };
+
+/// Sums of 64 weights must stay finite, and so must their products with updates of ordinary size.
+inline constexpr float kLargestWeight = 1e20f;
+/// Whether a weight can be one: normal, above 0, at most kLargestWeight.
+inline bool is_weight(float weight) {
+  return std::isnormal(weight) && weight > 0 && weight <= kLargestWeight;
+}
 
 /// Every round is one clique of all islands.
 /// Errors: kInvalidInput for fewer than two or more than 64 islands.
@@ -73,11 +83,12 @@ Result<Schedule> grid_schedule(const std::vector<Island>& islands);
 
 /// Reads a schedule file: `rounds`, a list of rounds; a round is a list of cliques, or `{rest_s}` if all
 /// rest; a clique is a list of island ids, or `{members, mode, root, trees}`; optional `name`, `form` and, of
-/// the form event, `fragments`. A clique of one rests, like an island that is not mentioned. `trees` gives
-/// members of a clique of mode direct a tree: `LON: [LON-NYC, NYC-LAX]`, links from the island's site to
-/// those of all other members. `sites`, by SiteId, are what `root` and links may name; without them a root is
-/// not looked at, for callers that refuse the mode tree anyway, and trees are refused. Any bytes may be
-/// given. Errors: kInvalidInput, exactly one, "file:line: key: what is wrong".
+/// the form event, `fragments`, and `weights`, a number for each island. A clique of one rests, like an
+/// island that is not mentioned. `trees` gives members of a clique of mode direct a tree: `LON: [LON-NYC,
+/// NYC-LAX]`, links from the island's site to those of all other members. `sites`, by SiteId, are what `root`
+/// and links may name; without them a root is not looked at, for callers that refuse the mode tree anyway,
+/// and trees are refused. Any bytes may be given. Errors: kInvalidInput, exactly one, "file:line: key: what
+/// is wrong".
 Result<Schedule> parse_schedule(std::string_view text, std::string_view file_name,
                                 const std::vector<Island>& islands,
                                 const std::vector<std::string>& sites = {});

@@ -26,6 +26,7 @@ class ScheduleReader {
   Schedule read(const YamlValue& document, std::string_view file_name);
 
  private:
+  std::vector<float> read_weights(const YamlValue& map) const;
   Round read_round(const YamlValue& value);
   void read_cliques(const YamlValue& list, Round& round);
   Clique read_members(const YamlValue& list);
@@ -41,7 +42,7 @@ class ScheduleReader {
 };
 
 Schedule ScheduleReader::read(const YamlValue& document, std::string_view file_name) {
-  const YamlMap top = document.map({"name", "form", "fragments", "rounds"});
+  const YamlMap top = document.map({"name", "form", "fragments", "weights", "rounds"});
   Schedule schedule;
   const auto name = top.find("name");
   schedule.name = name ? name->text() : std::string(file_name);
@@ -55,6 +56,7 @@ Schedule ScheduleReader::read(const YamlValue& document, std::string_view file_n
     if (count != std::floor(count)) fragments->fail("must be a whole number");
     schedule.fragments = static_cast<std::uint32_t>(count);
   }
+  if (const auto weights = top.find("weights")) schedule.weights = read_weights(*weights);
   const YamlValue list = top.get("rounds");
   const auto rounds = list.items();
   if (rounds.empty()) list.fail("there must be at least one round");
@@ -65,6 +67,21 @@ Schedule ScheduleReader::read(const YamlValue& document, std::string_view file_n
       item.fail("a schedule of the form event has no trees of its own");
   }
   return schedule;
+}
+
+/// Every island has one: a forgotten island must not weigh something by default.
+std::vector<float> ScheduleReader::read_weights(const YamlValue& map) const {
+  std::vector<float> weights(ranks_.size(), 0);
+  for (const auto& [id, value] : map.members()) {
+    const auto found = ranks_.find(id);
+    if (found == ranks_.end()) value.fail(fmt::format("there is no island '{}'", id));
+    const auto weight = static_cast<float>(value.positive_number(kLargestWeight));
+    if (!is_weight(weight)) value.fail("is too small to be a weight");
+    weights[found->second] = weight;
+  }
+  for (const auto& [id, rank] : ranks_)
+    if (weights[rank] == 0) map.fail(fmt::format("the island '{}' has no weight", id));
+  return weights;
 }
 
 Round ScheduleReader::read_round(const YamlValue& value) {
@@ -275,6 +292,11 @@ std::string write_schedule(const Schedule& schedule, const Network& network, con
   text += fmt::format("name: {}\n", quoted(schedule.name));
   if (schedule.form == Form::kEvent) text += "form: event\n";
   if (schedule.fragments != 1) text += fmt::format("fragments: {}\n", schedule.fragments);
+  if (!schedule.weights.empty()) {
+    text += "weights:\n";
+    for (std::size_t rank = 0; rank < schedule.weights.size(); ++rank)
+      text += fmt::format("  {}: {}\n", plain_id(network.islands[rank].id), schedule.weights[rank]);
+  }
   text += "rounds:\n";
   for (std::size_t r = 0; r < schedule.rounds.size(); ++r) {
     const Round& round = schedule.rounds[r];

@@ -3,26 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <utility>
 
 #include "base/units.h"
 #include "schedule/schedule.h"
 #include "tools/cli.h"
+#include "tools/number_options.h"
 
 namespace tombolo::tools {
 namespace {
 
 using testbed::RunConfig;
 
-constexpr std::uint32_t kStandardChunkElements = 320;
-constexpr std::uint32_t kJumboChunkElements = 2048;
-
-const std::map<std::string, wire::Operation> kOperations{{"sum", wire::Operation::kSum},
-                                                         {"mean", wire::Operation::kMean}};
+constexpr std::uint32_t kStandardPayloadBytes = 1280;
+constexpr std::uint32_t kJumboPayloadBytes = 8192;
 
 /// "LON-SIN=0.001", in either order of the sites.
 Result<testbed::LinkLoss> parse_loss(const std::string& text, const schedule::Network& network) {
@@ -78,27 +76,35 @@ Result<RunConfig> make_config(const TestbedOptions& options, double scale) {
   config.schedule = std::move(schedule).value();
   const auto bytes = parse_bytes(options.bytes);
   if (!bytes) return Error(bytes.error()).within("--bytes");
-  const double scaled = std::floor(static_cast<double>(*bytes) * scale / sizeof(float)) * sizeof(float);
-  if (scaled < sizeof(float) || scaled > 4e9)
+  config.format = number_format(options.format).value();
+  if (!options.result_format.empty()) config.result_format = number_format(options.result_format).value();
+  const double scaled = std::floor(static_cast<double>(*bytes) * scale);
+  const std::uint64_t elements =
+      scaled > 4e9 ? 0 : elements_within(config.format, static_cast<std::uint64_t>(scaled));
+  if (elements == 0)
     return invalid_input(
-        fmt::format("--bytes, --scale: {} x {} is not between one fp32 element and 4 GB; "
+        fmt::format("--bytes, --scale: {} x {} is not between one {} element and 4 GB; "
                     "the testbed keeps every island's update in memory, so scale it down",
-                    options.bytes, scale));
-  config.update_bytes = static_cast<std::uint64_t>(scaled);
+                    options.bytes, scale, options.format));
+  config.update_bytes = encoded_bytes(config.format, elements);
   for (const std::string& text : options.losses) {
     auto loss = parse_loss(text, config.network);
     if (!loss) return std::move(loss).error();
     config.losses.push_back(*loss);
   }
   config.rounds = options.rounds;
-  config.chunk_elements = options.jumbo() ? kJumboChunkElements : kStandardChunkElements;
+  config.tree_aggregation = options.aggregation == "tree";
+  config.chunk_elements =
+      chunk_elements_for(std::array{config.format, config.output_format(), testbed::partials(config)},
+                         options.jumbo() ? kJumboPayloadBytes : kStandardPayloadBytes);
   config.lane_count = options.lanes;
   config.workers = options.workers;
   config.receive_queues = options.receive_queues;
   config.multicast = options.multicast;
   config.edge_aggregation = options.aggregation != "none";
-  config.tree_aggregation = options.aggregation == "tree";
-  config.operation = kOperations.at(options.operation);
+  config.operation = testbed::operation_named(options.operation).value();
+  config.non_finite = non_finite_policy(options.non_finite).value();
+  config.non_finite_share = options.non_finite_share;
   config.deadline_ns = static_cast<Nanoseconds>(options.deadline_s * 1e9);
   config.real_time = options.real_time;
   config.seed = options.seed;
@@ -145,7 +151,9 @@ void add_experiment_options(CLI::App& command, TestbedOptions& options) {
       ->capture_default_str();
   add_on_off(command, "--multicast", options.multicast,
              "Edges replicate; off: islands send a copy per member");
-  command.add_option("--aggregation", options.aggregation, "Who folds: none (the islands), edge, tree (edges on the way, too)")
+  command
+      .add_option("--aggregation", options.aggregation,
+                  "Who folds: none (the islands), edge, tree (edges on the way, too)")
       ->check(CLI::IsMember({"none", "edge", "tree"}))
       ->capture_default_str();
   command
@@ -153,9 +161,8 @@ void add_experiment_options(CLI::App& command, TestbedOptions& options) {
                   "Packet size: standard (1280 bytes of payload) or jumbo (8192); default: standard, with "
                   "netns jumbo")
       ->check(CLI::IsMember({"standard", "jumbo"}));
-  command.add_option("--operation", options.operation, "sum or mean")
-      ->check(CLI::IsMember(kOperations))
-      ->capture_default_str();
+  add_number_options(command, options.format, options.result_format, options.operation, options.non_finite,
+                     options.non_finite_share);
   command.add_option("--loss", options.losses, "LINK=PROBABILITY, both directions; may be repeated");
   command.add_option("--seed", options.seed, "Of data, losses and delays")->capture_default_str();
   command.add_option("--workers", options.workers, "Workers of each edge; divides the lanes")

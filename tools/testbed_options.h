@@ -27,7 +27,11 @@ struct TestbedOptions {
   bool multicast = true;
   std::string aggregation = "edge";
   std::string chunk;  ///< Empty: the backend's.
+  std::string format = "fp32";
+  std::string result_format;  ///< Empty: as `format`.
   std::string operation = "mean";
+  std::string non_finite = "propagate";
+  double non_finite_share = 0;
   std::vector<std::string> losses;
   std::uint64_t seed = 1;
   std::uint32_t workers = 1;

@@ -111,8 +111,11 @@ void add_capabilities(const RunConfig& config, const RunReport& report, nlohmann
       others += size * (size - 1);
     }
   if (members == 0) return;
-  const double wire = schedule::update_wire_bytes(config.update_bytes, config.chunk_elements) /
-                      static_cast<double>(config.update_bytes);
+  const double wire = testbed::wire_bytes(config) / static_cast<double>(config.update_bytes);
+  const auto packet = [&config](NumberFormat format) {
+    return static_cast<double>(encoded_bytes(format, config.chunk_elements) + schedule::kPacketOverheadBytes);
+  };
+  const double result_ratio = packet(config.output_format()) / packet(config.format);
   double updates = 0;
   double tx = 0;
   double rx = 0;
@@ -126,7 +129,7 @@ void add_capabilities(const RunConfig& config, const RunReport& report, nlohmann
     for (const bool edge : {true, false}) {
       const bool ran = multicast == config.multicast && edge == config.edge_aggregation && updates > 0;
       const double out = wire * (multicast ? 1.0 : others / members);
-      const double in = wire * (edge ? 1.0 : others / members);
+      const double in = wire * (edge ? result_ratio : others / members);
       json["capabilities"].push_back({{"multicast", multicast},
                                       {"aggregation", edge ? "edge" : "none"},
                                       {"bytes_out_per_update", ran ? tx / updates : out},
@@ -165,10 +168,12 @@ void add_machine(const RunReport& report, nlohmann::ordered_json& json) {
 
 void print_run(const RunWords& words, const RunConfig& config, const RunReport& report) {
   fmt::print(
-      "{}, profile {}, scale {}, schedule {}, {} per island ({} at this scale), multicast {}, "
+      "{}, profile {}, scale {}, schedule {}, {} per island ({} at this scale) in {}, {} in {}, multicast "
+      "{}, "
       "aggregation {}, {} time, seed {}\n\n",
       config.network.name, words.profile, words.scale, config.schedule.name, words.bytes,
-      format_bytes(config.update_bytes), config.multicast ? "on" : "off", words.aggregation,
+      format_bytes(config.update_bytes), name(config.format), testbed::operation_name(config.operation),
+      name(config.output_format()), config.multicast ? "on" : "off", words.aggregation,
       config.real_time ? "real" : "virtual", report.seed);
   print_rounds(report);
   print_islands(report);
@@ -190,6 +195,9 @@ nlohmann::ordered_json run_json(const RunWords& words, const RunConfig& config, 
   json["scale"] = words.scale;
   json["schedule"] = config.schedule.name;
   json["update_bytes"] = config.update_bytes;
+  json["format"] = name(config.format);
+  json["result_format"] = name(config.output_format());
+  json["operation"] = testbed::operation_name(config.operation);
   json["multicast"] = config.multicast;
   json["aggregation"] = words.aggregation;
   json["chunk_elements"] = config.chunk_elements;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "control/config/fields.h"
@@ -13,12 +15,35 @@ namespace {
 using schedule::YamlMap;
 using schedule::YamlValue;
 
-constexpr std::uint32_t kStandardChunkElements = 320;
-constexpr std::uint32_t kJumboChunkElements = 2048;
-constexpr std::uint64_t kElementBytes = 4;
+constexpr std::uint32_t kStandardPayloadBytes = 1280;
+constexpr std::uint32_t kJumboPayloadBytes = 8192;
 constexpr std::uint64_t kMaxLanes = 256;
 constexpr double kLongestDeadlineS = 86'400;
 constexpr double kLongestSettleMs = 60'000;
+
+/// The formats, what becomes of values that are not finite, and the chunk that they all fit.
+void read_numbers(const YamlMap& map, ControllerFile& file) {
+  const auto format = [&map](const char* key) -> std::optional<NumberFormat> {
+    const auto value = map.find(key);
+    if (!value) return std::nullopt;
+    const auto known = number_format(value->text());
+    if (!known) value->fail(fmt::format("must be one of {}", number_format_names()));
+    return known;
+  };
+  if (const auto input = format("format")) file.format = *input;
+  file.result_format = format("result_format").value_or(file.format);
+  if (const auto policy = map.find("non_finite"))
+    file.non_finite = static_cast<NonFinitePolicy>(choice(*policy, {"propagate", "zero", "reject"}));
+  const auto chunk = map.find("chunk");
+  const bool jumbo = chunk && choice(*chunk, {"standard", "jumbo"}) == 1;
+  // Where sites fold, partials must fit a packet, too.
+  const auto aggregation = map.find("aggregation");
+  const bool trees = aggregation && aggregation->text() == "tree";
+  const NumberFormat partials =
+      trees ? schedule::partials_of(file.format, schedule::PartialFormat::kFp32) : file.format;
+  file.chunk_elements = chunk_elements_for(std::array{file.format, file.result_format, partials},
+                                           jumbo ? kJumboPayloadBytes : kStandardPayloadBytes);
+}
 
 void read_network(const YamlMap& map, ControllerFile& file) {
   const YamlValue topology = map.get("topology");
@@ -32,9 +57,10 @@ void read_network(const YamlMap& map, ControllerFile& file) {
   if (!network) profile.fail(network.error().message);
   file.network = std::move(network).value();
   const YamlValue bytes = map.get("bytes");
-  const double scaled = std::floor(static_cast<double>(byte_count(bytes)) * factor / kElementBytes);
-  if (scaled < 1) bytes.fail("is less than one element at this scale");
-  file.update_bytes = static_cast<std::uint64_t>(scaled) * kElementBytes;
+  const double scaled = std::floor(static_cast<double>(byte_count(bytes)) * factor);
+  const std::uint64_t elements = elements_within(file.format, static_cast<std::uint64_t>(scaled));
+  if (elements == 0) bytes.fail("is less than one element at this scale");
+  file.update_bytes = encoded_bytes(file.format, elements);
   const YamlValue schedule = map.get("schedule");
   std::string name = schedule.text();
   if (name != "full" && name != "grid") name = path_beside(schedule, file.path);
@@ -59,22 +85,39 @@ GroupRange read_groups(const YamlValue& value, const schedule::Network& network)
 }
 
 ControllerFile read(const YamlValue& root, const std::string& path) {
-  const YamlMap map = root.map({"listen",          "ca",    "certificate",  "key",         "topology",
-                                "profile",         "scale", "schedule",     "job",         "lanes",
-                                "chunk",           "bytes", "multicast",    "aggregation", "deadline_s",
-                                "settle_ms",       "state", "local_socket", "metrics",     "log",
-                                "native_multicast"});
+  const YamlMap map = root.map({"listen",
+                                "ca",
+                                "certificate",
+                                "key",
+                                "topology",
+                                "profile",
+                                "scale",
+                                "schedule",
+                                "job",
+                                "lanes",
+                                "chunk",
+                                "bytes",
+                                "multicast",
+                                "aggregation",
+                                "deadline_s",
+                                "settle_ms",
+                                "state",
+                                "local_socket",
+                                "metrics",
+                                "log",
+                                "native_multicast",
+                                "format",
+                                "result_format",
+                                "non_finite"});
   ControllerFile file;
   file.path = path;
   file.listen = host_and_port(map.get("listen"));
   file.tls = read_tls(map, path);
+  read_numbers(map, file);
   read_network(map, file);
   if (const auto job = map.find("job")) file.job = static_cast<std::uint16_t>(whole_number(*job, 0, 65535));
   if (const auto lanes = map.find("lanes"))
     file.lanes = static_cast<std::uint16_t>(whole_number(*lanes, 1, kMaxLanes));
-  if (const auto chunk = map.find("chunk"))
-    file.chunk_elements =
-        choice(*chunk, {"standard", "jumbo"}) == 0 ? kStandardChunkElements : kJumboChunkElements;
   if (const auto multicast = map.find("multicast")) file.multicast = truth(*multicast);
   if (const auto groups = map.find("native_multicast"))
     file.native_multicast = read_groups(*groups, file.network);

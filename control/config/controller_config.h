@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/number_format.h"
 #include "base/result.h"
 #include "control/config/common_config.h"
 #include "control/native_groups.h"
@@ -24,7 +25,10 @@ struct ControllerFile {
   std::uint16_t job = 1;
   std::uint16_t lanes = 4;
   std::uint32_t chunk_elements = 320;
-  std::uint64_t update_bytes = 0;  ///< Scaled.
+  std::uint64_t update_bytes = 0;  ///< Scaled; in `format`.
+  NumberFormat format = NumberFormat::kFp32;
+  NumberFormat result_format = NumberFormat::kFp32;
+  NonFinitePolicy non_finite = NonFinitePolicy::kPropagate;
   bool multicast = true;
   bool edge_aggregation = true;
   bool tree_aggregation = false;

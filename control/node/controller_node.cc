@@ -26,6 +26,9 @@ ControllerServiceConfig service_config(const ControllerFile& file, bool insecure
   options.lane_count = file.lanes;
   options.deadline_ns = file.deadline_ns;
   options.update_bytes = file.update_bytes;
+  options.format = file.format;
+  options.result_format = file.result_format;
+  options.non_finite = file.non_finite;
   options.multicast = file.multicast;
   options.edge_aggregation = file.edge_aggregation;
   options.tree_aggregation = file.tree_aggregation;

@@ -14,6 +14,7 @@ namespace {
 std::string text_of(const Nominal& nominal) {
   std::string text = fmt::format("multicast {} edge_aggregation {}", nominal.options.multicast,
                                  nominal.options.edge_aggregation);
+  if (!nominal.schedule.weights.empty()) text += fmt::format(" weights {}", nominal.schedule.weights);
   if (nominal.options.tree_aggregation) text += " tree_aggregation true";
   for (const schedule::Round& round : nominal.schedule.rounds) {
     text += fmt::format(" {}", round.cliques);

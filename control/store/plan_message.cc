@@ -54,6 +54,12 @@ class PlanReader {
     return narrowed;
   }
 
+  /// kNone is left to check_plan.
+  NumberFormat read_format(std::uint32_t value, const char* field) {
+    if (value >= kNumberFormats) refuse(fmt::format("{}: there is no number format {}", field, value));
+    return static_cast<NumberFormat>(value % kNumberFormats);
+  }
+
   void read_numbers(const v1::Plan& message);
   void read_places(const v1::Plan& message);
   void read_losses(const v1::Plan& message);
@@ -92,6 +98,11 @@ void PlanReader::read_numbers(const v1::Plan& message) {
   plan_.chunk_elements = message.chunk_elements();
   plan_.lane_count = narrow(message.lane_count(), [] { return "lane_count"; });
   plan_.deadline_ns = message.deadline_ns();
+  plan_.format = read_format(message.format(), "format");
+  plan_.result_format = read_format(message.result_format(), "result_format");
+  if (message.non_finite() >= kNonFinitePolicies)
+    refuse(fmt::format("non_finite: there is no policy {}", message.non_finite()));
+  plan_.non_finite = static_cast<NonFinitePolicy>(message.non_finite());
 }
 
 void PlanReader::read_places(const v1::Plan& message) {
@@ -146,6 +157,8 @@ schedule::PlannedClique PlanReader::read_clique(const v1::PlanClique& message, c
   if (!at_most(message.members_size(), kMost, field + ".members")) return clique;
   if (!at_most(message.send_trees_size(), kMost, field + ".send_trees")) return clique;
   if (!at_most(message.receive_trees_size(), kMost, field + ".receive_trees")) return clique;
+  if (!at_most(message.weights_size(), kMost, field + ".weights")) return clique;
+  clique.weights.assign(message.weights().begin(), message.weights().end());
   clique.members = narrow_all(message.members(), [&] { return field + ".members"; });
   clique.latency_ns = message.latency_ns();
   clique.stream_rate_bps = message.stream_rate_bps();
@@ -209,6 +222,7 @@ void write_clique(const schedule::PlannedClique& clique, v1::PlanClique& message
   message.set_latency_ns(clique.latency_ns);
   message.set_stream_rate_bps(clique.stream_rate_bps);
   message.set_window_chunks(clique.window_chunks);
+  message.mutable_weights()->Add(clique.weights.begin(), clique.weights.end());
   for (const auto& trees : clique.send_trees)
     message.add_send_trees()->mutable_trees()->Add(trees.begin(), trees.end());
   for (const auto& trees : clique.receive_trees)
@@ -280,6 +294,9 @@ void write_plan(const EpochPlan& plan, v1::Plan& message) {
   message.set_chunk_elements(plan.chunk_elements);
   message.set_lane_count(plan.lane_count);
   message.set_deadline_ns(plan.deadline_ns);
+  message.set_format(static_cast<std::uint32_t>(plan.format));
+  message.set_result_format(static_cast<std::uint32_t>(plan.result_format));
+  message.set_non_finite(static_cast<std::uint32_t>(plan.non_finite));
   for (const std::string& name : plan.site_names) message.add_site_names(name);
   for (const schedule::PlannedIsland& island : plan.islands) message.add_island_sites(island.site);
   for (const schedule::PlannedEntry& entry : plan.entries) {

@@ -19,7 +19,6 @@ constexpr std::uint32_t kMaxLanes = 256;
 constexpr std::uint32_t kPorts = 65536;
 /// The largest body that an edge makes itself.
 constexpr std::uint32_t kLeastPayload = std::max(wire::kMaxFeedbackBytes, wire::kMaxConfigBytes);
-constexpr std::size_t kWidestElementBytes = 4;
 
 // lint: set-up, runs before the first packet
 Status check(const EdgeConfig& config, std::size_t ports) {
@@ -121,7 +120,6 @@ Edge::Edge(const EdgeConfig& config, std::span<Port* const> ports, BufferPool& p
       lane_config.lane = static_cast<std::uint16_t>(lane);
       lane_config.session = config.session;
       lane_config.hello_interval_ns = config.hello_interval_ns;
-      lane_config.instruction_set = config.instruction_set;
       parts.lanes.push_back(std::make_unique<Lane>(lane_config, config.links, pool, transmitters_[index]));
     }
     parts.installations = installations_.back().get();
@@ -145,17 +143,16 @@ Status Edge::install(std::shared_ptr<const EpochTable> table, std::uint32_t firs
   if (auto checked = check_table(*table, config_); !checked) return std::move(checked).error().within(where);
   if (table->epoch <= newest_epoch_)
     return invalid_input(fmt::format("{}: epoch {} is as new or newer", where, newest_epoch_));
-  const std::size_t chunk_bytes = std::size_t{table->chunk_elements} * kWidestElementBytes;
-  if (kHeaderBytes + chunk_bytes > buffer_bytes_)
-    return invalid_input(
-        fmt::format("{}: chunks of {} bytes in buffers of {}", where, chunk_bytes, buffer_bytes_));
+  if (kHeaderBytes + table->max_payload_bytes > buffer_bytes_)
+    return invalid_input(fmt::format("{}: chunks of {} bytes in buffers of {}", where,
+                                     table->max_payload_bytes, buffer_bytes_));
   if (!can_install())
     return Error{ErrorCode::kUnavailable,
                  fmt::format("{}: epoch {} is not taken up yet, or {} still has rounds open", where,
                              newest_epoch_, older_epoch_)};
   std::vector<std::unique_ptr<LaneEpoch>> epochs;
   for (std::uint16_t lane = 0; lane < config_.lane_count; ++lane) {
-    auto epoch = LaneEpoch::create(table, first_round, lane);
+    auto epoch = LaneEpoch::create(table, first_round, lane, config_.instruction_set);
     if (!epoch) return std::move(epoch).error().within(where);
     epochs.push_back(std::move(epoch).value());
   }

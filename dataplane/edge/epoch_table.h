@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "aggregation/fold_point.h"
+#include "base/number_format.h"
 #include "multicast/forwarding.h"
+#include "protocol/port.h"
 
 namespace tombolo::dataplane {
 
@@ -59,6 +61,8 @@ struct EpochTable {
   bool edge_aggregation = true;
   std::uint16_t lane_count = 0;
   std::uint32_t chunk_elements = 0;
+  std::uint32_t max_payload_bytes = kMaxPayloadBytes;  ///< Of a contribution or a result of a chunk.
+  NonFinitePolicy non_finite = NonFinitePolicy::kPropagate;
   Nanoseconds deadline_ns = 0;
   std::uint32_t period = 0;  ///< Schedule entries.
   multicast::ForwardingTable forwarding;

@@ -26,12 +26,6 @@ Lane::Lane(const LaneConfig& config, std::span<const EdgeLink> links, BufferPool
     peer.hello_interval_ns = config.hello_interval_ns;
     links_.push_back(Link{link, link::Peer(peer)});
   }
-  for (std::size_t format = 0; format < folds_.size(); ++format)
-    for (std::size_t operation = 0; operation < folds_[format].size(); ++operation)
-      folds_[format][operation] = fold::select(
-          {.input = static_cast<wire::Format>(format), .operation = static_cast<wire::Operation>(operation)},
-          config.instruction_set);
-  select_site_folds();
 }
 
 Nanoseconds Lane::turn(Nanoseconds now_ns) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -32,7 +33,6 @@ struct LaneConfig {
   std::uint16_t lane = 0;
   std::uint32_t session = 0;
   Nanoseconds hello_interval_ns = 200 * kMillisecond;
-  fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline;
 };
 
 /// What a peer told of a newer epoch: it was committed, and from which round on.
@@ -116,9 +116,7 @@ class Lane {
                Nanoseconds now_ns);
 
   // lane_tree.cc: cliques that fold on trees.
-  void select_site_folds();
   static wire::Format partial_format(wire::Format update, bool is_narrow);
-  static aggregation::Facts facts_of(const wire::Header& header);
   static DropReason check_traffic(const wire::Header& header, const LaneEpoch& epoch,
                                   const multicast::Branch& branch);
   bool has_room_for_data(std::uint64_t links) const;
@@ -187,16 +185,16 @@ class Lane {
   void publish();
   void publish_link(std::size_t link);
   void publish_rounds();
+  template <typename RankOf>
+  void note_values(const aggregation::FoldedChunk& folded, std::span<const fold::NonFinite> found,
+                   std::uint16_t saturated_rank, RankOf rank_of);
   void note_contributed(std::uint16_t rank, const aggregation::RoundWindow& window, Nanoseconds now_ns);
 
   LaneConfig config_;
   BufferPool& pool_;
   std::span<const std::unique_ptr<Transmitter>> transmitters_;
   std::vector<Link> links_;
-  std::array<std::unique_ptr<LaneEpoch>, 2> epochs_;               ///< Newest first.
-  using Folds = std::array<std::array<fold::FoldFunction, 6>, 8>;  ///< By format and operation.
-  Folds folds_{};
-  std::array<Folds, 4> site_folds_{};  ///< Bit 0 of the place: finishes; bit 1: partials as the update.
+  std::array<std::unique_ptr<LaneEpoch>, 2> epochs_;  ///< Newest first.
   multicast::Replicator replicator_;
   BufferRef
       spare_;  ///< Taken before a contribution is admitted, so that a finished chunk always has a buffer.
@@ -207,5 +205,21 @@ class Lane {
   bool changed_ = false;             ///< Whether anything happened that may concern rounds.
   bool again_ = false;               ///< Whether the next turn has something to do at once.
 };
+
+/// A chunk had values that are not finite, or a result that did not fit its format. `rank_of` an input.
+template <typename RankOf>
+void Lane::note_values(const aggregation::FoldedChunk& folded, std::span<const fold::NonFinite> found,
+                       std::uint16_t saturated_rank, RankOf rank_of) {
+  if (saturated_rank < kLagRanks) counters_.values[saturated_rank].saturated.add(folded.saturated);
+  for (std::uint64_t rest = folded.non_finite; rest != 0; rest &= rest - 1) {
+    const auto input = static_cast<std::size_t>(std::countr_zero(rest));
+    const std::uint16_t rank = rank_of(input);
+    if (rank >= kLagRanks) continue;
+    ValueCounters& values = counters_.values[rank];
+    values.nan.add(found[input].nan);
+    values.infinity.add(found[input].infinity);
+    if ((folded.contributors >> input & 1) == 0) values.rejected_chunks.add();
+  }
+}
 
 }  // namespace tombolo::dataplane

@@ -60,7 +60,7 @@ DropReason Lane::reserve(const multicast::Branch& branch, const LaneEpoch& epoch
 DropReason Lane::fold_locally(const wire::Header& header, RxPacket& packet, LaneEpoch& epoch,
                               const multicast::Branch& branch, Nanoseconds now_ns) {
   if (branch.deliver == 0) return DropReason::kNone;
-  const aggregation::Facts facts = facts_of(header);
+  const aggregation::Facts facts = aggregation::facts_of(header);
   const bool is_partial = header.packet_type() == wire::Type::kPartial;
   bool taken = false;
   DropReason refused = DropReason::kNone;
@@ -95,32 +95,23 @@ bool Lane::take_spare() {
 void Lane::finish_chunk(LaneEpoch& epoch, std::size_t island, OpenRound& round, std::uint32_t index,
                         Nanoseconds now_ns) {
   if (epoch.is_site(island)) return finish_site_chunk(epoch, island, round, index, now_ns);
-  aggregation::RoundWindow& window = round.window;
-  const aggregation::Facts& facts = window.facts();
-  const std::span<const std::byte* const> inputs = window.inputs(index);
-  const std::size_t elements = window.elements(index);
+  const aggregation::RoundWindow& window = round.window;
   std::byte* const out = spare_.data() + kHeaderBytes;
-  const auto fold = folds_[static_cast<std::size_t>(facts.format)][static_cast<std::size_t>(facts.operation)];
-  if (elements > 0)
-    fold({.inputs = inputs.data(),
-          .input_count = inputs.size(),
-          .elements = elements,
-          .divisor = static_cast<std::uint32_t>(inputs.size()),
-          .out = out});
-  const auto bytes = static_cast<std::uint32_t>(fold::payload_bytes(facts.format, elements));
+  const aggregation::FoldedChunk folded = epoch.points[island].fold(round, index, out);
 
   const LocalIsland& local = epoch.table->islands[island];
+  if (folded.non_finite != 0 || folded.saturated != 0)
+    note_values(folded, epoch.points[island].non_finite(), local.rank,
+                [&round](std::size_t member) { return round.entry->ranks[member]; });
   wire::Header header = make_header(wire::Type::kResult, &epoch);
   header.rank = local.rank;
   header.round = window.round();
   header.chunk = window.geometry().chunk_of(index);
-  const std::size_t members = window.members();
-  header.specific = members == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << members) - 1;
-  header.format = static_cast<std::uint8_t>(facts.format);
-  header.operation = static_cast<std::uint8_t>(facts.operation);
-  wire::set_payload(header, std::span(out, bytes));
-  window.release(index);
-  send_sequenced(local.link, header, out, bytes, std::move(spare_), now_ns);
+  header.specific = folded.contributors;
+  header.format = static_cast<std::uint8_t>(folded.format);
+  header.operation = static_cast<std::uint8_t>(window.facts().operation);
+  wire::set_payload(header, std::span(out, folded.payload_bytes));
+  send_sequenced(local.link, header, out, folded.payload_bytes, std::move(spare_), now_ns);
   counters_.folds.add();
 }
 

@@ -44,7 +44,15 @@ struct LagCounters {
   Counter behind_ns;
 };
 
-/// Ranks whose lag is counted. The lag of islands with a higher rank is not.
+/// Values of a contributor that were not finite, and what of the results for an island did not fit.
+struct ValueCounters {
+  Counter nan;
+  Counter infinity;
+  Counter rejected_chunks;  ///< Chunks that the contributor was left out of.
+  Counter saturated;        ///< Values of results for the island of this rank.
+};
+
+/// Ranks whose lag and values are counted. Those of islands with a higher rank are not.
 inline constexpr std::size_t kLagRanks = 256;
 
 /// Of wire::RoundOutcome.
@@ -59,11 +67,12 @@ struct LaneCounters {
   Counter repairs_sent;
   std::array<Counter, kRoundOutcomes> rounds_ended;  ///< Of local fold points, by wire::RoundOutcome.
   DurationCounters round_durations;  ///< Of complete rounds, from the first contribution to the last result.
-  std::array<LagCounters, kLagRanks> lags;  ///< By the contributor's rank.
-  Counter highest_opened;                   ///< Highest round opened or granted here, plus one; 0: none.
-  Counter drained_epoch;                    ///< Newest epoch that is over here.
-  Counter newest_epoch;                     ///< Newest committed epoch.
-  Counter links_up;                         ///< Peers that are up.
+  std::array<LagCounters, kLagRanks> lags;      ///< By the contributor's rank.
+  std::array<ValueCounters, kLagRanks> values;  ///< By rank.
+  Counter highest_opened;                       ///< Highest round opened or granted here, plus one; 0: none.
+  Counter drained_epoch;                        ///< Newest epoch that is over here.
+  Counter newest_epoch;                         ///< Newest committed epoch.
+  Counter links_up;                             ///< Peers that are up.
   Counter peer_commit;  ///< Newer epoch that a peer edge committed; its first round in the upper half.
 
   // As of the end of the last turn in which something happened.

@@ -69,7 +69,8 @@ Status check_site_point(const EpochTable& table, std::size_t index) {
 
 // lint: set-up, runs in control before the lane sees the epoch
 Result<std::unique_ptr<LaneEpoch>> LaneEpoch::create(std::shared_ptr<const EpochTable> table,
-                                                     std::uint32_t first_round, std::uint16_t lane) {
+                                                     std::uint32_t first_round, std::uint16_t lane,
+                                                     fold::InstructionSet instruction_set) {
   if (table->period == 0 || table->lane_count == 0) return invalid_input("no schedule entry, or no lane");
   for (std::size_t island = 0; island < table->islands.size(); ++island)
     if (auto checked = check_receive_trees(*table, island); !checked) return std::move(checked).error();
@@ -94,7 +95,10 @@ Result<std::unique_ptr<LaneEpoch>> LaneEpoch::create(std::shared_ptr<const Epoch
     else
       config.entries = table->islands[i].members;
     config.first_round = first_round;
-    config.geometry = {lane, table->lane_count, table->chunk_elements};
+    config.geometry = {lane, table->lane_count, table->chunk_elements, table->max_payload_bytes};
+    config.instruction_set = instruction_set;
+    config.non_finite = table->non_finite;
+    config.narrow_partials = table->narrow_partials;
     config.deadline_ns = table->deadline_ns;
     auto point = aggregation::FoldPoint::create(config);
     if (!point) return std::move(point).error();

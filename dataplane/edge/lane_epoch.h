@@ -21,8 +21,9 @@ struct LaneEpoch {
 
   /// Errors: kInvalidInput, naming what is wrong with the table: an island without an entry for each round, a
   /// member whose chunks no tree delivers, a fold point whose entries do not fit.
-  static Result<std::unique_ptr<LaneEpoch>> create(std::shared_ptr<const EpochTable> table,
-                                                   std::uint32_t first_round, std::uint16_t lane);
+  static Result<std::unique_ptr<LaneEpoch>> create(
+      std::shared_ptr<const EpochTable> table, std::uint32_t first_round, std::uint16_t lane,
+      fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline);
 
   /// Whether the round belongs to this epoch.
   bool covers(std::uint32_t round) const { return round >= first_round && round < end_round; }

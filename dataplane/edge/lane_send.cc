@@ -87,7 +87,11 @@ void Lane::send_config(std::uint8_t link, const LaneEpoch& epoch, std::size_t is
   config.lane_count = table.lane_count;
   config.edge_aggregation = table.edge_aggregation;
   config.deadline_ns = table.deadline_ns;
+  config.max_payload_bytes = static_cast<std::uint16_t>(table.max_payload_bytes);
+  config.non_finite = table.non_finite;
   if (member.members != 0) {
+    config.has_weights = member.has_weights;
+    config.weight = member.weights;
     config.self = member.self;
     config.members = member.members;
     config.stream_rate_bps = send.stream_rate_bps;

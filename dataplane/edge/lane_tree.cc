@@ -11,31 +11,9 @@ using aggregation::OpenRound;
 using multicast::Branch;
 using multicast::Traffic;
 
-/// The kernels of sites that fold: whether they finish, and in which format partials are.
-// lint: set-up, runs before the first packet
-void Lane::select_site_folds() {
-  for (std::size_t i = 0; i < site_folds_.size(); ++i)
-    for (std::size_t format = 0; format < site_folds_[i].size(); ++format)
-      for (std::size_t operation = 0; operation < site_folds_[i][format].size(); ++operation) {
-        fold::Kind kind;
-        kind.input = static_cast<wire::Format>(format);
-        kind.operation = static_cast<wire::Operation>(operation);
-        kind.partial = partial_format(kind.input, (i & 2) != 0);
-        kind.finish = (i & 1) != 0;
-        site_folds_[i][format][operation] = fold::select(kind, config_.instruction_set);
-      }
-}
-
 /// The format in which partials of such an update travel.
 wire::Format Lane::partial_format(wire::Format update, bool is_narrow) {
   return fold::partial_format({.input = update, .partial = is_narrow ? update : wire::Format::kFp32});
-}
-
-/// What a packet that is folded says about the whole update.
-aggregation::Facts Lane::facts_of(const wire::Header& header) {
-  const bool is_partial = header.packet_type() == wire::Type::kPartial;
-  return {header.specific, static_cast<wire::Format>(is_partial ? header.update_format : header.format),
-          static_cast<wire::Operation>(header.operation)};
 }
 
 /// Whether a packet is of the type that its tree carries, and a partial of the format that the epoch says.
@@ -78,38 +56,31 @@ std::uint64_t Lane::links_out_of(const LaneEpoch& epoch, const Branch& branch) {
 /// The chunk's last input is in: fold, and send on at once what comes of it.
 void Lane::finish_site_chunk(LaneEpoch& epoch, std::size_t point, OpenRound& round, std::uint32_t index,
                              Nanoseconds now_ns) {
-  aggregation::RoundWindow& window = round.window;
+  const aggregation::RoundWindow& window = round.window;
   const SiteEntry& at = epoch.site_entry(point, window.round());
   const aggregation::Facts& facts = window.facts();
-  const std::span<const std::byte* const> inputs = window.inputs(index);
-  const std::size_t elements = window.elements(index);
-  const bool is_narrow = epoch.table->narrow_partials;
   std::byte* const out = spare_.data() + kHeaderBytes;
-  const auto fold =
-      site_folds_[(is_narrow ? 2 : 0) + (at.is_root ? 1 : 0)][static_cast<std::size_t>(facts.format)]
-                 [static_cast<std::size_t>(facts.operation)];
-  if (elements > 0)
-    fold({.inputs = inputs.data(),
-          .input_count = inputs.size(),
-          .elements = elements,
-          .partial_inputs = at.partials,
-          .divisor = static_cast<std::uint32_t>(at.members.size()),
-          .out = out});
-  const wire::Format format = at.is_root ? facts.format : partial_format(facts.format, is_narrow);
-  const auto bytes = static_cast<std::uint32_t>(fold::payload_bytes(format, elements));
+  const std::size_t members = at.members.size();
+  const aggregation::FoldedChunk folded = epoch.points[point].fold(
+      round, index, out, {at.partials, at.is_root, static_cast<std::uint32_t>(members)});
+  if (folded.non_finite != 0 || folded.saturated != 0)
+    note_values(folded, epoch.points[point].non_finite(), at.members.front(), [&at](std::size_t input) {
+      return at.members[static_cast<std::size_t>(std::countr_zero(at.below[input]))];
+    });
 
   wire::Header header = make_header(at.is_root ? wire::Type::kResult : wire::Type::kPartial, &epoch);
   header.tree = at.tree;
   header.round = window.round();
   header.chunk = window.geometry().chunk_of(index);
-  header.format = static_cast<std::uint8_t>(format);
+  header.format = static_cast<std::uint8_t>(folded.format);
   header.operation = static_cast<std::uint8_t>(facts.operation);
-  const std::size_t members = at.members.size();
   header.specific =
       at.is_root ? ~std::uint64_t{0} >> (aggregation::kMaxMembers - members) : facts.update_elements;
-  if (!at.is_root) header.update_format = static_cast<std::uint8_t>(facts.format);
-  wire::set_payload(header, std::span(out, bytes));
-  window.release(index);
+  if (!at.is_root) {
+    header.update_format = static_cast<std::uint8_t>(facts.format);
+    header.result_format = static_cast<std::uint8_t>(facts.result_format);
+  }
+  wire::set_payload(header, std::span(out, folded.payload_bytes));
   const BufferRef keep = std::move(spare_);
   send_down(header, out, keep, epoch, *epoch.table->forwarding.find(at.tree), now_ns);
   counters_.folds.add();

@@ -115,8 +115,8 @@ struct Header {
 };
 static_assert(sizeof(Header) == kHeaderBytes && alignof(Header) == 1);
 static_assert(offsetof(Header, epoch) == 16 && offsetof(Header, specific) == 40);
-static_assert(offsetof(Header, result_format) == 52 && offsetof(Header, update_format) == 53 && offsetof(Header, payload_crc) == 56 &&
-              offsetof(Header, header_crc) == 60);
+static_assert(offsetof(Header, result_format) == 52 && offsetof(Header, update_format) == 53 &&
+              offsetof(Header, payload_crc) == 56 && offsetof(Header, header_crc) == 60);
 static_assert(std::is_trivially_copyable_v<Header>);
 
 /// Types that carry a link sequence number and are repaired by the previous hop.

@@ -252,6 +252,7 @@ class Planner {
 
 Schedule with_fragments(const Schedule& schedule, std::uint32_t fragments) {
   Schedule labels{schedule.name, {}, Form::kEvent};
+  labels.weights = schedule.weights;
   for (const Round& round : schedule.rounds) labels.rounds.insert(labels.rounds.end(), fragments, round);
   return labels;
 }

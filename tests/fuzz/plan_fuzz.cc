@@ -13,7 +13,7 @@ namespace tombolo::control {
 namespace {
 
 /// Four sites in a ring with a tail, small enough that mutations reach every field.
-schedule::EpochPlan small_plan(bool multicast, bool edge_aggregation) {
+schedule::EpochPlan small_plan(bool multicast, bool edge_aggregation, bool tree_aggregation = false) {
   const auto topology = schedule::parse_topology(
       "sites: [{id: A}, {id: B}, {id: C}, {id: D}]\n"
       "links: [{a: A, b: B, rtt_ms: 1}, {a: B, b: C, rtt_ms: 2}, {a: A, b: C, rtt_ms: 3}, {a: C, b: D, "
@@ -22,6 +22,8 @@ schedule::EpochPlan small_plan(bool multicast, bool edge_aggregation) {
       "ring");
   const auto network = schedule::resolve(*topology, "p");
   schedule::Schedule schedule{"s", {schedule::Round{{{0, 1, 3}}}, schedule::Round{{{0, 1}, {2, 3}}}}};
+  if (tree_aggregation) schedule.rounds[0].modes = {schedule::CliqueMode{schedule::Mode::kTree, 1}};
+  if (multicast) schedule.weights = {1, 0.5f, 2, 3};
   auto plan = schedule::compile(*network, schedule,
                                 {.job = 1,
                                  .epoch = 5,
@@ -30,7 +32,11 @@ schedule::EpochPlan small_plan(bool multicast, bool edge_aggregation) {
                                  .deadline_ns = 1'000'000'000,
                                  .update_bytes = 100'000,
                                  .multicast = multicast,
-                                 .edge_aggregation = edge_aggregation});
+                                 .edge_aggregation = edge_aggregation,
+                                 .tree_aggregation = tree_aggregation,
+                                 .format = multicast ? NumberFormat::kMxInt8 : NumberFormat::kFp32,
+                                 .result_format = multicast ? NumberFormat::kBf16 : NumberFormat::kFp32,
+                                 .non_finite = NonFinitePolicy::kZero});
   CHECK(plan.ok());
   return std::move(plan).value();
 }
@@ -71,5 +77,8 @@ std::vector<std::string> tombolo::fuzz::seed_inputs() {
       message.mutable_links(1)->set_group(0xefc00001);
       seeds.push_back(message.SerializeAsString());
     }
+  control::v1::Plan on_trees;
+  control::write_plan(control::small_plan(true, true, true), on_trees);
+  seeds.push_back(on_trees.SerializeAsString());
   return seeds;
 }

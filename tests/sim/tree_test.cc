@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -81,6 +82,21 @@ TEST(Tree, ExactInEveryRound) {
       config.operation = operation;
       EXPECT_EQ(complaints(run_or_fail(config)), "") << schedule.name;
     }
+}
+
+TEST(Tree, PartialsInTheUpdatesFormatRoundAtEverySite) {
+  using F = NumberFormat;
+  for (const auto& [format, result] :
+       {std::pair{F::kBf16, F::kFp32}, {F::kFp16, F::kNone}, {F::kMxFp8E4M3, F::kBf16}}) {
+    RunConfig config = tree_config(0.0002);
+    config.schedule = mixed(config.network);
+    config.format = format;
+    config.result_format = result;
+    config.partial_format = schedule::PartialFormat::kUpdate;
+    config.chunk_elements = chunk_elements_for(std::array{format, config.output_format()}, 1280);
+    config.update_bytes = encoded_bytes(format, 50'001);
+    EXPECT_EQ(complaints(run_or_fail(config)), "") << name(format);
+  }
 }
 
 TEST(Tree, ExactWithWorkersAndJumbo) {

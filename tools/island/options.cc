@@ -8,24 +8,26 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <map>
 
 #include "base/units.h"
 #include "tools/cli.h"
+#include "tools/number_options.h"
 
 namespace tombolo::tools {
 namespace {
 
 constexpr std::uint64_t kMostUpdateBytes = 4'000'000'000;
-const std::map<std::string, wire::Operation> kOperations{{"sum", wire::Operation::kSum},
-                                                         {"mean", wire::Operation::kMean}};
 
 /// The command line before it is checked as a whole.
 struct Raw {
   std::string listen;
   std::string edge;
   std::string bytes;
+  std::string format = "fp32";
+  std::string result_format;
   std::string operation = "mean";
+  std::string non_finite = "propagate";
+  double non_finite_share = 0;
   std::int64_t from = -1;
 };
 
@@ -40,9 +42,7 @@ void add_options(CLI::App& app, IslandOptions& options, Raw& raw) {
   app.add_option("--job", options.job, "The job's number")->capture_default_str();
   app.add_option("--bytes", raw.bytes, "Size of an update (k, M, G; Ki, Mi, Gi)")->required();
   app.add_option("--seed", options.seed, "Of the updates; the same for all islands")->capture_default_str();
-  app.add_option("--operation", raw.operation, "sum or mean")
-      ->check(CLI::IsMember(kOperations))
-      ->capture_default_str();
+  add_number_options(app, raw.format, raw.result_format, raw.operation, raw.non_finite, raw.non_finite_share);
   app.add_option("--buffers", options.buffers, "Packet buffers")->capture_default_str();
   app.add_option("--buffer-bytes", options.buffer_bytes, "Largest packet: header and payload")
       ->capture_default_str()
@@ -78,14 +78,20 @@ Status complete(IslandOptions& options, const Raw& raw) {
   options.edge = *edge;
   const auto bytes = parse_bytes(raw.bytes);
   if (!bytes) return Error(bytes.error()).within("--bytes");
-  if (*bytes == 0 || *bytes % sizeof(float) != 0 || *bytes > kMostUpdateBytes)
+  testbed::Numbers& numbers = options.numbers;
+  numbers.format = number_format(raw.format).value();
+  if (!raw.result_format.empty()) numbers.result_format = number_format(raw.result_format).value();
+  numbers.operation = testbed::operation_named(raw.operation).value();
+  numbers.non_finite = non_finite_policy(raw.non_finite).value();
+  numbers.non_finite_share = raw.non_finite_share;
+  const std::uint64_t elements = elements_within(numbers.format, *bytes);
+  if (elements == 0 || *bytes != encoded_bytes(numbers.format, elements) || *bytes > kMostUpdateBytes)
     return invalid_input(
-        fmt::format("--bytes: {} is not a number of fp32 elements of at most 4 GB", raw.bytes));
+        fmt::format("--bytes: {} is not a number of {} elements of at most 4 GB", raw.bytes, raw.format));
   // No range holds NaN, and none refuses it.
-  if (std::isnan(options.rtt_ms) || std::isnan(options.deadline_s))
-    return invalid_input("--rtt-ms, --deadline: must be numbers");
+  if (std::isnan(options.rtt_ms) || std::isnan(options.deadline_s) || std::isnan(raw.non_finite_share))
+    return invalid_input("--rtt-ms, --deadline, --non-finite-share: must be numbers");
   options.update_bytes = *bytes;
-  options.operation = kOperations.at(raw.operation);
   if (raw.from >= 0) options.from = static_cast<std::uint32_t>(raw.from);
   if (options.rounds == 0 && !options.commands) return invalid_input("give --rounds N or --commands");
   return ok_status();

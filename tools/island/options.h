@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "protocol/address.h"
-#include "protocol/wire/header.h"
+#include "tools/testbed/workload.h"
 
 namespace tombolo::tools {
 
@@ -18,9 +18,9 @@ struct IslandOptions {
   Address edge;
   std::uint16_t lanes = 4;
   std::uint16_t job = 1;
-  std::uint64_t update_bytes = 0;  ///< A multiple of 4.
+  std::uint64_t update_bytes = 0;  ///< Whole elements of the format.
   std::uint64_t seed = 1;          ///< Of the updates; the same for all islands of a run.
-  wire::Operation operation = wire::Operation::kMean;
+  testbed::Numbers numbers;        ///< `chunk_elements` is the epoch's business.
   std::uint32_t buffers = 16384;
   std::uint32_t buffer_bytes = 8256;  ///< Header and payload of one packet.
   std::uint32_t window = 1024;

@@ -75,15 +75,17 @@ void IslandProgram::start(std::uint32_t round) {
   forget_old();
   Part& part = parts_.emplace_back();
   part.round = round;
-  const std::uint64_t count = options_.update_bytes / sizeof(float);
-  part.input = testbed::make_update(options_.seed, round, options_.rank, count);
-  part.output.resize(count);
+  const std::uint64_t count = update_elements();
+  part.input = testbed::make_input(options_.numbers, options_.seed, round, options_.rank, count);
+  part.output.resize(encoded_bytes(options_.numbers.output(), count));
   island::Allreduce request;
   request.round = round;
-  request.input = reinterpret_cast<const std::byte*>(part.input.data());
-  request.output = reinterpret_cast<std::byte*>(part.output.data());
+  request.input = part.input.data();
+  request.output = part.output.data();
   request.count = count;
-  request.operation = options_.operation;
+  request.format = options_.numbers.format;
+  request.result_format = options_.numbers.result_format;
+  request.operation = options_.numbers.operation;
   request.deadline_ns = static_cast<Nanoseconds>(options_.deadline_s * static_cast<double>(kSecond));
   auto handle = client_->allreduce_async(request);
   if (handle) {
@@ -138,18 +140,16 @@ void IslandProgram::check(std::uint32_t round, const std::vector<testbed::FoldOr
     event["error"] = "this round was not started, or is forgotten";
   } else if (!part->outcome.ready()) {
     event["error"] = "this round has no result";
-  } else if (part->outcome.contributors != part->outcome.clique) {
-    event["error"] = "the contributors are not the clique";
   } else {
-    const std::uint64_t count = part->output.size();
-    const std::vector<std::uint16_t>& members = part->outcome.contributors;
-    // An island that rests gets its own update back, and nothing is folded.
-    const std::vector<float> expected =
-        members.size() == 1 ? testbed::make_update(options_.seed, round, options_.rank, count)
-                            : testbed::expected_result(options_.seed, round, order_of(members, orders), count,
-                                                       options_.operation);
-    event["exact"] = testbed::same_bits(part->output, expected);
-    if (!event["exact"].get<bool>()) event["error"] = "wrong bits";
+    testbed::Numbers numbers = options_.numbers;
+    numbers.chunk_elements = part->outcome.chunk_elements;
+    const testbed::Expected expected = testbed::expected_output(
+        numbers, options_.seed, round, order_of(part->outcome.clique, orders),
+        part->outcome.weights, update_elements());
+    const bool named = part->outcome.contributors == expected.contributors;
+    event["exact"] = named && part->output == expected.result;
+    if (!named) event["error"] = "the contributors are not those expected";
+    if (named && !event["exact"].get<bool>()) event["error"] = "wrong bits";
   }
   all_exact_ = all_exact_ && event["exact"].get<bool>();
   ++checked_;
@@ -215,6 +215,8 @@ void IslandProgram::tell(const char* name, const Part& part) {
              {"epoch", outcome.epoch},
              {"clique", outcome.clique},
              {"contributors", outcome.contributors},
+             {"rejected", outcome.rejected},
+             {"weight_sum", outcome.weight_sum},
              {"called_ns", outcome.called_ns},
              {"first_send_ns", outcome.first_send_ns},
              {"ready_ns", outcome.ready_ns},

@@ -70,8 +70,8 @@ class IslandProgram {
   /// A round that was started. Its memory stays until so many newer ones are there.
   struct Part {
     std::uint32_t round = 0;
-    std::vector<float> input;
-    std::vector<float> output;
+    std::vector<std::byte> input;
+    std::vector<std::byte> output;
     island::Handle handle = 0;
     island::Outcome outcome;
     bool dropped = false;  ///< The endpoint has forgotten it; nothing more will change.
@@ -79,6 +79,9 @@ class IslandProgram {
 
   IslandProgram(const IslandOptions& options, const Clock& clock, Output output)
       : options_(options), clock_(clock), output_(std::move(output)) {}
+  std::uint64_t update_elements() const {
+    return elements_within(options_.numbers.format, options_.update_bytes);
+  }
   void tell(const char* event, const Part& part);
   Part* find(std::uint32_t round);
   void forget_old();

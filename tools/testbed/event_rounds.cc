@@ -82,13 +82,12 @@ void EventRounds::take_result(Part& part, RoundReport& report) {
   const std::size_t at = clique_of(part.rank, index);
   const Clique& clique = round_of(index).cliques[at];
   Meeting& meeting = meetings_[index][at];
-  if (meeting.expected.empty()) meeting.expected = parts_.expected(part.round, clique);
-  parts_.judge(part, clique, meeting.expected, report);
+  if (meeting.expected.result.empty()) meeting.expected = parts_.expected(part.round, clique);
+  parts_.judge(part, meeting.expected, report);
   part.output = {};
   meeting.last_begun_ns = std::max(meeting.last_begun_ns, part.outcome.first_send_ns);
   meeting.last_ready_ns = std::max(meeting.last_ready_ns, part.outcome.ready_ns);
-  const double wire = schedule::update_wire_bytes(config_.update_bytes, config_.chunk_elements) /
-                      static_cast<double>(config_.update_bytes);
+  const double wire = wire_bytes(config_) / static_cast<double>(config_.update_bytes);
   const auto on_wire = [&](std::uint64_t payload_bytes) {
     return static_cast<std::uint64_t>(static_cast<double>(payload_bytes) * wire);
   };

@@ -37,7 +37,7 @@ class EventRounds {
     std::size_t missing = 0;
     Nanoseconds last_begun_ns = 0;
     Nanoseconds last_ready_ns = 0;
-    std::vector<float> expected{};
+    Expected expected{};
   };
 
   bool advance(std::vector<RoundReport>& reports);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "aggregation/fold/kernel.h"
 #include "base/units.h"
 #include "schedule/compile.h"
 #include "schedule/routes.h"
@@ -22,14 +23,36 @@ constexpr double kUpdatesInMemory = 6;
 constexpr std::uint32_t kMostFragments = 2;
 constexpr double kMostMemoryBytes = 8e9;
 
+/// What of the options decides how wide packets are.
+void set_formats(const RunConfig& config, schedule::CompileOptions& options) {
+  options.chunk_elements = config.chunk_elements;
+  options.edge_aggregation = config.edge_aggregation;
+  options.tree_aggregation = config.tree_aggregation;
+  options.partial_format = config.partial_format;
+  options.format = config.format;
+  options.result_format = config.output_format();
+}
+
 }  // namespace
 
 Status check_config(const RunConfig& config) {
-  if (config.update_bytes == 0 || config.update_bytes % sizeof(float) != 0)
-    return invalid_input(
-        fmt::format("an update of {} bytes is not a number of fp32 elements", config.update_bytes));
-  const double memory_bytes = static_cast<double>(config.update_bytes) *
-                              static_cast<double>(config.network.islands.size()) * kUpdatesInMemory;
+  if (config.update_bytes == 0 ||
+      encoded_bytes(config.format, config.update_elements()) != config.update_bytes)
+    return invalid_input(fmt::format("an update of {} bytes is not a number of {} elements",
+                                     config.update_bytes, name(config.format)));
+  if (config.operation == wire::Operation::kWeighted && config.schedule.weights.empty())
+    return invalid_input("operation weighted: the schedule gives no weights");
+  fold::Kind kind;
+  kind.input = config.format;
+  kind.output = config.result_format;
+  kind.operation = config.operation;
+  if (!fold::is_supported(kind))
+    return invalid_input(fmt::format("updates in {} cannot be folded by this operation to results in {}",
+                                     name(config.format), name(config.output_format())));
+  const double update_bytes = static_cast<double>(
+      std::max(config.update_bytes, encoded_bytes(config.output_format(), config.update_elements())));
+  const double memory_bytes =
+      update_bytes * static_cast<double>(config.network.islands.size()) * kUpdatesInMemory;
   if (memory_bytes > kMostMemoryBytes)
     return invalid_input(
         fmt::format("{} islands with {} each need about {} of memory; scale the run down, such as "
@@ -47,6 +70,33 @@ Status check_config(const RunConfig& config) {
   return ok_status();
 }
 
+double wire_bytes(const RunConfig& config) {
+  return schedule::update_wire_bytes(config.update_bytes, config.chunk_elements, config.format);
+}
+
+Numbers numbers_of(const RunConfig& config) {
+  return {config.format,     config.result_format,    config.operation,
+          config.non_finite, config.non_finite_share, config.chunk_elements};
+}
+
+NumberFormat partials(const RunConfig& config) {
+  return config.tree_aggregation ? schedule::partials_of(config.format, config.partial_format)
+                                 : config.format;
+}
+
+schedule::Network model_network(const RunConfig& config, bool bare) {
+  schedule::CompileOptions options;
+  set_formats(config, options);
+  return schedule::network_for(config.network, options, bare ? 0 : schedule::kPacketOverheadBytes);
+}
+
+std::vector<float> weights_of(const schedule::Schedule& schedule, const schedule::Clique& members) {
+  std::vector<float> weights;
+  if (schedule.weights.empty()) return weights;
+  for (const schedule::Rank rank : members) weights.push_back(schedule.weights[rank]);
+  return weights;
+}
+
 Status drop_barriers(RunConfig& config, std::uint32_t fragments) {
   if (fragments == 0) return invalid_input("an update of 0 fragments");
   if (fragments > kMostFragments)
@@ -57,8 +107,8 @@ Status drop_barriers(RunConfig& config, std::uint32_t fragments) {
   config.fragments = fragments;
   config.rounds *= fragments;
   config.schedule = schedule::with_fragments(config.schedule, fragments);
-  config.update_bytes =
-      std::max<std::uint64_t>(config.update_bytes / fragments / sizeof(float), 1) * sizeof(float);
+  const std::uint64_t elements = std::max<std::uint64_t>(config.update_elements() / fragments, 1);
+  config.update_bytes = encoded_bytes(config.format, elements);
   return ok_status();
 }
 
@@ -72,11 +122,11 @@ schedule::Capabilities capabilities(const RunConfig& config) {
 Result<Nanoseconds> deadline_of(const RunConfig& config) {
   if (config.deadline_ns != 0) return config.deadline_ns;
   const schedule::Routes routes(config.network);
-  const schedule::RoundModel model(config.network, routes, capabilities(config));
-  const double wire_bytes = schedule::update_wire_bytes(config.update_bytes, config.chunk_elements);
+  const schedule::Network network = model_network(config, false);
+  const schedule::RoundModel model(network, routes, capabilities(config));
   double longest_s = 0;
   for (const schedule::Round& round : config.schedule.rounds) {
-    auto time = model.time(round, wire_bytes);
+    auto time = model.time(round, wire_bytes(config));
     if (!time) return std::move(time).error();
     longest_s = std::max(longest_s, time->seconds);
   }
@@ -94,10 +144,10 @@ Result<schedule::CompileOptions> compile_options(const RunConfig& config, std::u
   options.deadline_ns = *deadline_ns;
   options.update_bytes = config.update_bytes;
   options.multicast = config.multicast;
-  options.edge_aggregation = config.edge_aggregation;
-  options.tree_aggregation = config.tree_aggregation;
+  options.non_finite = config.non_finite;
+  set_formats(config, options);
   if (!config.event) return options;
-  auto times = event_times(config, schedule::update_wire_bytes(config.update_bytes, config.chunk_elements));
+  auto times = event_times(config, wire_bytes(config));
   if (!times) return std::move(times).error();
   // Labels are in the timetable's order: a round's fragments one after the other.
   options.sending_s.resize(config.schedule.rounds.size());
@@ -117,7 +167,8 @@ Result<schedule::Timetable> event_times(const RunConfig& config, double update_b
   for (std::size_t label = 0; label < config.schedule.rounds.size(); label += config.fragments)
     rounds.rounds.push_back(config.schedule.rounds[label]);
   const schedule::Routes routes(config.network);
-  const schedule::EventModel model(config.network, routes, capabilities(config));
+  const schedule::Network network = model_network(config, false);
+  const schedule::EventModel model(network, routes, capabilities(config));
   return model.timetable(rounds, update_bytes * config.fragments, config.fragments);
 }
 
@@ -140,9 +191,12 @@ Result<RoundReport> start_round_report(const RunConfig& config, std::uint32_t ro
                                        const schedule::Round& cliques) {
   RoundReport report = name_round(config, round, cliques);
   const schedule::Routes routes(config.network);
-  const schedule::RoundModel model(config.network, routes, capabilities(config));
-  auto bare = model.time(cliques, static_cast<double>(config.update_bytes));
-  auto wire = model.time(cliques, schedule::update_wire_bytes(config.update_bytes, config.chunk_elements));
+  const schedule::Network bare_network = model_network(config, true);
+  const schedule::Network wire_network = model_network(config, false);
+  auto bare = schedule::RoundModel(bare_network, routes, capabilities(config))
+                  .time(cliques, static_cast<double>(config.update_bytes));
+  auto wire =
+      schedule::RoundModel(wire_network, routes, capabilities(config)).time(cliques, wire_bytes(config));
   if (!bare) return std::move(bare).error();
   if (!wire) return std::move(wire).error();
   report.model_s = bare->seconds;
@@ -154,8 +208,7 @@ Result<std::vector<RoundReport>> start_event_reports(const RunConfig& config, st
                                                      std::uint32_t rounds) {
   const auto model = event_times(config, static_cast<double>(config.update_bytes));
   if (!model) return model.error();
-  const auto wire =
-      event_times(config, schedule::update_wire_bytes(config.update_bytes, config.chunk_elements));
+  const auto wire = event_times(config, wire_bytes(config));
   if (!wire) return wire.error();
   const std::size_t period = config.schedule.rounds.size();
   const auto longest_s = [&](const schedule::Timetable& times, std::size_t label) {
@@ -177,8 +230,7 @@ Result<std::vector<RoundReport>> start_event_reports(const RunConfig& config, st
 Result<CycleReport> start_cycle_report(const RunConfig& config) {
   const auto model = event_times(config, static_cast<double>(config.update_bytes));
   if (!model) return model.error();
-  const auto wire =
-      event_times(config, schedule::update_wire_bytes(config.update_bytes, config.chunk_elements));
+  const auto wire = event_times(config, wire_bytes(config));
   if (!wire) return wire.error();
   return CycleReport{model->cycle_s, wire->cycle_s, 0};
 }

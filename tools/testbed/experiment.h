@@ -13,6 +13,7 @@
 #include "schedule/schedule.h"
 #include "schedule/topology.h"
 #include "tools/testbed/report.h"
+#include "tools/testbed/workload.h"
 
 namespace tombolo::testbed {
 
@@ -32,22 +33,46 @@ struct RunConfig {
   std::uint32_t fragments = 1;
   schedule::Schedule schedule;
   std::uint32_t rounds = 0;        ///< 0: one period; without barriers, three.
-  std::uint64_t update_bytes = 0;  ///< Already scaled; a multiple of 4.
+  std::uint64_t update_bytes = 0;  ///< Already scaled; whole elements of `format`.
   std::uint32_t chunk_elements = 320;
   std::uint16_t lane_count = 4;
   std::uint32_t workers = 1;
   std::uint32_t receive_queues = 0;
   bool multicast = true;
   bool edge_aggregation = true;
-  bool tree_aggregation = false;  ///< Sites may fold, too (CompileOptions).
+  NumberFormat format = NumberFormat::kFp32;
+  NumberFormat result_format = NumberFormat::kNone;  ///< kNone: as `format`.
+  bool tree_aggregation = false;                     ///< Sites may fold, too (CompileOptions).
+  schedule::PartialFormat partial_format = schedule::PartialFormat::kFp32;
   wire::Operation operation = wire::Operation::kMean;
+  NonFinitePolicy non_finite = NonFinitePolicy::kPropagate;
+  double non_finite_share = 0;  ///< Of the values that are made NaN or infinite, to see what becomes of them.
   Nanoseconds deadline_ns = 0;  ///< 0: ten times the longest round of the model, at least 10 s.
   bool real_time = false;
   std::uint64_t seed = 1;
   std::vector<LinkLoss> losses;
+
+  std::uint64_t update_elements() const { return elements_within(format, update_bytes); }
+  NumberFormat output_format() const { return result_format == NumberFormat::kNone ? format : result_format; }
 };
 
 inline constexpr std::uint16_t kTestbedJob = 1;
+
+/// Bytes of an update on the wire.
+double wire_bytes(const RunConfig& config);
+
+/// What the updates are made of.
+Numbers numbers_of(const RunConfig& config);
+
+/// Of partials, where sites fold; otherwise that of updates.
+NumberFormat partials(const RunConfig& config);
+
+/// The network as the model must see it for bytes on the wire or, `bare`, without packets' overhead: where
+/// results are wider than updates, an island receives more than it sends.
+schedule::Network model_network(const RunConfig& config, bool bare);
+
+/// The weights of a clique's members; empty if the schedule has none.
+std::vector<float> weights_of(const schedule::Schedule& schedule, const schedule::Clique& members);
 
 /// Errors: kInvalidInput for an update that is no number of elements, for more memory than a testbed should
 /// take, or a loss on a link that does not exist.

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "aggregation/fold/kernel.h"
 #include "aggregation/fold/reference.h"
 #include "tools/testbed/workload.h"
 
@@ -61,7 +62,63 @@ std::vector<float> folded(std::uint64_t seed, std::uint32_t round, const FoldOrd
   return result;
 }
 
+/// The same in any numbers: a fold's result, or a partial's payload.
+struct Replay {
+  const Numbers& numbers;
+  std::uint64_t seed = 0;
+  std::uint32_t round = 0;
+  std::uint64_t count = 0;
+  wire::Format partials = wire::Format::kFp32;
+  std::vector<std::uint16_t> ranks;
+  std::span<const float> weights;  ///< By place in `ranks`.
+
+  std::vector<std::byte> fold(const FoldOrder& order, bool is_root) const {
+    std::vector<std::vector<std::byte>> values;
+    std::vector<const std::byte*> inputs;
+    std::vector<float> input_weights;
+    fold::Call call;
+    for (const FoldOrder& input : order.inputs) {
+      const bool is_partial = !input.inputs.empty();
+      if (is_partial) call.partial_inputs |= std::uint64_t{1} << values.size();
+      values.push_back(is_partial ? fold(input, false) : update(input.rank));
+      const auto place = std::lower_bound(ranks.begin(), ranks.end(), input.rank) - ranks.begin();
+      input_weights.push_back(is_partial || weights.empty() ? 1 : weights[static_cast<std::size_t>(place)]);
+    }
+    for (const auto& input : values) inputs.push_back(input.data());
+    fold::Kind kind;
+    kind.input = numbers.format;
+    kind.output = numbers.result_format;
+    kind.operation = numbers.operation;
+    kind.partial = partials;
+    kind.finish = is_root;
+    std::vector<std::byte> result(encoded_bytes(fold::output_format(kind), count));
+    call.inputs = inputs.data();
+    call.input_count = inputs.size();
+    call.elements = count;
+    call.weights = input_weights.data();
+    call.divisor = static_cast<std::uint32_t>(ranks.size());
+    call.out = result.data();
+    fold::select(kind, fold::InstructionSet::kScalar)(call);
+    return result;
+  }
+
+  std::vector<std::byte> update(std::uint16_t rank) const {
+    std::vector<std::byte> input = make_input(numbers, seed, round, rank, count);
+    if (numbers.non_finite == NonFinitePolicy::kZero)
+      fold::replace_non_finite(numbers.format, input.data(), count, input.data());
+    return input;
+  }
+};
+
 }  // namespace
+
+Expected expected_output(const Numbers& numbers, std::uint64_t seed, std::uint32_t round,
+                         const FoldOrder& order, std::span<const float> weights, std::uint64_t count,
+                         wire::Format partials) {
+  const std::vector<std::uint16_t> ranks = ranks_of(order);
+  if (order == direct_order(ranks)) return expected_output(numbers, seed, round, ranks, weights, count);
+  return {Replay{numbers, seed, round, count, partials, ranks, weights}.fold(order, true), ranks};
+}
 
 FoldOrder direct_order(const std::vector<std::uint16_t>& members) {
   FoldOrder order;

@@ -12,8 +12,8 @@ Part RoundParts::make(Rank rank, std::uint32_t round) const {
   Part part;
   part.rank = rank;
   part.round = round;
-  part.input = make_update(config_.seed, round, rank, count());
-  part.output.resize(count());
+  part.input = make_input(numbers_of(config_), config_.seed, round, rank, count());
+  part.output.resize(encoded_bytes(config_.output_format(), count()));
   return part;
 }
 
@@ -21,9 +21,11 @@ void RoundParts::start(Part& part, RoundReport& report) {
   driver_.with_island(part.rank, [&](island::Endpoint& endpoint, Nanoseconds now_ns) {
     island::Allreduce request;
     request.round = part.round;
-    request.input = reinterpret_cast<const std::byte*>(part.input.data());
-    request.output = reinterpret_cast<std::byte*>(part.output.data());
+    request.input = part.input.data();
+    request.output = part.output.data();
     request.count = count();
+    request.format = config_.format;
+    request.result_format = config_.result_format;
     request.operation = config_.operation;
     auto handle = endpoint.allreduce_async(request, now_ns);
     if (handle) {
@@ -51,20 +53,22 @@ bool RoundParts::drop(Part& part) {
   return dropped;
 }
 
-std::vector<float> RoundParts::expected(std::uint32_t round, const Clique& members) const {
+Expected RoundParts::expected(std::uint32_t round, const Clique& members) const {
   const FoldOrder order = fold_order(installed_.plan, installed_.first_round, round, members);
-  return expected_result(config_.seed, round, order, count(), config_.operation);
+  const std::vector<float> weights =
+      members.size() == 1 ? std::vector<float>{} : weights_of(config_.schedule, members);
+  return expected_output(numbers_of(config_), config_.seed, round, order, weights, count(),
+                         installed_.plan.partials());
 }
 
-void RoundParts::judge(const Part& part, const Clique& members, std::span<const float> expected,
-                       RoundReport& report) const {
+void RoundParts::judge(const Part& part, const Expected& expected, RoundReport& report) const {
   if (part.outcome.stage == island::Stage::kFailed) {
     report.errors.push_back(name(part.rank) + ": " + part.outcome.error.message);
   } else if (!part.outcome.ready()) {
     report.errors.push_back(name(part.rank) + ": no result and no error in time");
-  } else if (part.outcome.contributors != members) {
-    report.errors.push_back(name(part.rank) + ": contributors are not the clique");
-  } else if (!same_bits(part.output, expected)) {
+  } else if (part.outcome.contributors != expected.contributors) {
+    report.errors.push_back(name(part.rank) + ": contributors are not those expected");
+  } else if (part.output != expected.result) {
     report.errors.push_back(name(part.rank) + ": wrong bits");
   }
 }

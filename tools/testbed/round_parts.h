@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -15,8 +14,8 @@ namespace tombolo::testbed {
 struct Part {
   schedule::Rank rank = 0;
   std::uint32_t round = 0;
-  std::vector<float> input;
-  std::vector<float> output;
+  std::vector<std::byte> input;
+  std::vector<std::byte> output;
   island::Handle handle = 0;
   island::Outcome outcome;
 };
@@ -42,14 +41,13 @@ class RoundParts {
   /// Whether the island has forgotten the part; only what is finished is forgotten.
   bool drop(Part& part);
 
-  /// What every member of a clique must have, to the bit.
-  std::vector<float> expected(std::uint32_t round, const schedule::Clique& members) const;
+  /// What every member of a clique, or an island that rests, must have, to the bit.
+  Expected expected(std::uint32_t round, const schedule::Clique& members) const;
   /// Adds what is wrong with a part to the report.
-  void judge(const Part& part, const schedule::Clique& members, std::span<const float> expected,
-             RoundReport& report) const;
+  void judge(const Part& part, const Expected& expected, RoundReport& report) const;
 
  private:
-  std::uint64_t count() const { return config_.update_bytes / sizeof(float); }
+  std::uint64_t count() const { return config_.update_elements(); }
   std::string name(schedule::Rank rank) const { return testbed_.network().islands[rank].id; }
 
   const RunConfig& config_;

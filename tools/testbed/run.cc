@@ -86,10 +86,10 @@ class Rounds {
     for (const Clique& clique : cliques.cliques) {
       Nanoseconds first_ns = kNever;
       Nanoseconds last_ns = 0;
-      const std::vector<float> expected = parts_.expected(report.round, clique);
+      const Expected expected = parts_.expected(report.round, clique);
       for (const Rank rank : clique) {
         in_clique[rank] = true;
-        parts_.judge(parts[rank], clique, expected, report);
+        parts_.judge(parts[rank], expected, report);
         if (!parts[rank].outcome.ready()) continue;
         first_ns = std::min(first_ns, parts[rank].outcome.first_send_ns);
         last_ns = std::max(last_ns, parts[rank].outcome.ready_ns);
@@ -98,7 +98,7 @@ class Rounds {
         report.measured_s = std::max(report.measured_s, static_cast<double>(last_ns - first_ns) * 1e-9);
     }
     for (const Part& part : parts)
-      if (!in_clique[part.rank]) parts_.judge(part, {part.rank}, part.input, report);
+      if (!in_clique[part.rank]) parts_.judge(part, parts_.expected(report.round, {part.rank}), report);
     report.exact = report.errors.empty();
   }
 

@@ -145,7 +145,9 @@ TEST_F(RoundWindowTest, ReceivesPastInOrderDuplicateFutureAndForeign) {
 TEST_F(RoundWindowTest, TheFirstContributionMustMakeSenseByItself) {
   expect_refused(DropReason::kMismatch, admit(0, 0, {0, Format::kFp32, Operation::kSum}));
   expect_refused(DropReason::kMismatch,
-                 admit(0, 0, {kFacts.update_elements, Format::kFp32, Operation::kWeighted}));
+                 admit(0, 0, {kFacts.update_elements, Format::kInt32, Operation::kWeighted}));
+  expect_refused(DropReason::kMismatch,
+                 admit(0, 0, {kFacts.update_elements, Format::kFp32, Operation::kSum, Format::kInt32}));
   expect_refused(DropReason::kMismatch,
                  admit(0, 0, {kFacts.update_elements, Format::kNone, Operation::kSum}));
   expect_refused(DropReason::kMismatch, admit(0, 0, {~std::uint64_t{0}, Format::kFp32, Operation::kSum}));
@@ -159,6 +161,25 @@ TEST_F(RoundWindowTest, TheFirstContributionMustMakeSenseByItself) {
   admit(1, 0, kFacts, kChunkBytes, 900);
   EXPECT_EQ(window_.facts(), kFacts);
   EXPECT_EQ(window_.first_contribution_ns(), 500U);
+}
+
+TEST_F(RoundWindowTest, ContributionsAndResultsMustFitPackets) {
+  // Chunks of 32 elements: 33 bytes in one-byte formats, 64 in bf16, 128 in fp32.
+  const auto admitted = [this](std::uint32_t max_payload_bytes, Format format, Format result) {
+    RoundWindow window({0, 1, 32, max_payload_bytes}, 1, 1);
+    window.open(1, 1, 1);
+    Input input;
+    input.keep = BufferRef::adopt(pool_.allocate());
+    input.data = input.keep.data();
+    return window.admit(0, 0, {32, format, Operation::kSum, result}, input, encoded_bytes(format, 32), 1)
+        .taken();
+  };
+  EXPECT_TRUE(admitted(33, Format::kMxInt8, Format::kNone));
+  EXPECT_FALSE(admitted(32, Format::kMxInt8, Format::kNone));
+  EXPECT_FALSE(admitted(33, Format::kMxInt8, Format::kBf16)) << "the result would not fit";
+  EXPECT_TRUE(admitted(64, Format::kMxInt8, Format::kBf16));
+  EXPECT_FALSE(admitted(64, Format::kFp32, Format::kBf16)) << "the contribution does not fit";
+  EXPECT_TRUE(admitted(128, Format::kFp32, Format::kBf16));
 }
 
 TEST_F(RoundWindowTest, TheLastChunkIsShorter) {

@@ -448,7 +448,8 @@ TEST_F(EndpointOperations, RefusesRequestsThatMakeNoSense) {
       [](Allreduce& request) { request.count = std::numeric_limits<std::uint64_t>::max(); },
       [](Allreduce& request) { request.count = (std::uint64_t{1} << 62) + 1; },
       [](Allreduce& request) { request.format = wire::Format::kNone; },
-      [](Allreduce& request) { request.operation = wire::Operation::kWeighted; },
+      [](Allreduce& request) { request.operation = wire::Operation::kNone; },
+      [](Allreduce& request) { request.result_format = wire::Format::kInt32; },
       [](Allreduce& request) { request.output = const_cast<std::byte*>(request.input) + 4; },
       [](Allreduce& request) { request.input = request.output + 252; },
   };

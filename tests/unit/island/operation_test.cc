@@ -39,7 +39,7 @@ TEST(Operation, CutsAnUpdateIntoChunks) {
     for (std::uint64_t chunk = 0; chunk < row.chunks; ++chunk) {
       EXPECT_EQ(operation.elements(chunk), row.elements[chunk]);
       EXPECT_EQ(operation.input(chunk), reinterpret_cast<const std::byte*>(buffers.input.data() + offset));
-      EXPECT_EQ(operation.output(chunk), reinterpret_cast<std::byte*>(buffers.output.data() + offset));
+      EXPECT_EQ(operation.result_place(chunk), reinterpret_cast<std::byte*>(buffers.output.data() + offset));
       offset += row.elements[chunk];
     }
     EXPECT_EQ(offset, row.count);
@@ -55,7 +55,7 @@ TEST(Operation, KeepsACopyOfAnInputThatIsItsOutput) {
   EpochView view = make_view(ScriptedEdge::clique());
   Operation operation(1, request, 0);
   operation.bind(view);
-  std::memset(operation.output(0), 0, before.size());
+  std::memset(operation.result_place(0), 0, before.size());
   EXPECT_EQ(std::memcmp(operation.input(0), before.data(), before.size()), 0);
 }
 
@@ -139,9 +139,9 @@ TEST(Operation, FitsWhileItsChunksCanBeNumbered) {
   Buffers buffers(1);
   Allreduce request = buffers.request(0);
   request.count = std::uint64_t{32} << 31;
-  EXPECT_TRUE(Operation(1, request, 0).fits(view));
+  EXPECT_EQ(Operation(1, request, 0).misfit(view), "");
   ++request.count;
-  EXPECT_FALSE(Operation(1, request, 0).fits(view));
+  EXPECT_NE(Operation(1, request, 0).misfit(view), "");
 }
 
 }  // namespace

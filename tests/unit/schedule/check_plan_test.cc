@@ -47,6 +47,31 @@ std::vector<Damage> damages_to_numbers_and_cliques() {
   return {
       {"the epoch is 0", [](EpochPlan& p) { p.epoch = 0; }},
       {"chunk_elements", [](EpochPlan& p) { p.chunk_elements = 100; }},
+      {"chunk_elements", [](EpochPlan& p) { p.chunk_elements = 2080; }},
+      {"chunk_elements", [](EpochPlan& p) { p.chunk_elements = 0x80000000; }},
+      {"a number format", [](EpochPlan& p) { p.format = NumberFormat::kNone; }},
+      {"a number format", [](EpochPlan& p) { p.result_format = static_cast<NumberFormat>(8); }},
+      {"the policy", [](EpochPlan& p) { p.non_finite = static_cast<NonFinitePolicy>(3); }},
+      {"2 weights for a clique of 3",
+       [](EpochPlan& p) {
+         clique(p).weights = {1, 1};
+       }},
+      {"a weight",
+       [](EpochPlan& p) {
+         clique(p).weights = {1, 0, 1};
+       }},
+      {"a weight",
+       [](EpochPlan& p) {
+         clique(p).weights = {1, -1, 1};
+       }},
+      {"a weight",
+       [](EpochPlan& p) {
+         clique(p).weights = {1, 1e-40f, 1};
+       }},
+      {"a weight",
+       [](EpochPlan& p) {
+         clique(p).weights = {1, 2e20f, 1};
+       }},
       {"no lanes", [](EpochPlan& p) { p.lane_count = 0; }},
       {"deadline", [](EpochPlan& p) { p.deadline_ns = 0; }},
       {"no entries", [](EpochPlan& p) { p.entries.clear(); }},

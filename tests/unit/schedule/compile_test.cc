@@ -18,7 +18,7 @@ namespace tombolo::schedule {
 namespace {
 
 static_assert(kPacketOverheadBytes == kHeaderBytes + kFramingBytes);
-static_assert(2048 * kElementBytes == kMaxPayloadBytes);
+static_assert(kLargestPayloadBytes == kMaxPayloadBytes);
 
 CompileOptions options(bool multicast, bool edge_aggregation) {
   return {.job = 3,
@@ -238,6 +238,13 @@ TEST(Compile, RefusesBadOptions) {
       {"chunk_elements", [](CompileOptions& o) { o.chunk_elements = 0; }},
       {"chunk_elements", [](CompileOptions& o) { o.chunk_elements = 33; }},
       {"chunk_elements", [](CompileOptions& o) { o.chunk_elements = 2080; }},
+      {"chunk_elements",
+       [](CompileOptions& o) {
+         o.format = NumberFormat::kMxInt8;  // In fp32 the result would not fit.
+         o.chunk_elements = 4096;
+       }},
+      {"format", [](CompileOptions& o) { o.format = NumberFormat::kNone; }},
+      {"result_format", [](CompileOptions& o) { o.result_format = NumberFormat::kNone; }},
       {"lane_count", [](CompileOptions& o) { o.lane_count = 0; }},
       {"deadline_ns", [](CompileOptions& o) { o.deadline_ns = 0; }},
       {"update_bytes", [](CompileOptions& o) { o.update_bytes = 0; }},
@@ -252,6 +259,89 @@ TEST(Compile, RefusesBadOptions) {
     EXPECT_EQ(plan.error().code, ErrorCode::kInvalidInput);
     EXPECT_NE(plan.error().message.find(name), std::string::npos) << plan.error().message;
   }
+}
+
+TEST(Compile, OneByteFormatsFillJumboPacketsAndResultsCount) {
+  const Network network = shipped_network("nine-city.yaml", "access-limited", 0.01);
+  const Schedule full = *full_schedule(network.islands);
+  CompileOptions narrow = options(true, true);
+  narrow.format = narrow.result_format = NumberFormat::kMxInt8;
+  narrow.chunk_elements = 7936;
+  narrow.update_bytes = 33 * 1'000'000;
+  const auto same = compile(network, full, narrow);
+  ASSERT_TRUE(same.ok()) << same.error().message;
+  EXPECT_EQ(same->max_payload_bytes(), 8184u);
+  EXPECT_EQ(update_wire_bytes(8184 * 1000, 7936, NumberFormat::kMxInt8), (8184 + 106) * 1000);
+
+  // Results of two bytes for each element: 2112 bytes in, 4096 out, so what an island receives is 4202 / 2218
+  // of what it sends. Ingress is as wide as egress here, and no longer the egress is what holds the round up.
+  narrow.chunk_elements = 2048;
+  const auto one = compile(network, full, narrow);
+  narrow.result_format = NumberFormat::kBf16;
+  const auto wide = compile(network, full, narrow);
+  ASSERT_TRUE(one.ok() && wide.ok());
+  EXPECT_EQ(wide->max_payload_bytes(), 4096u);
+  const double ratio = 4202.0 / 2218.0;
+  EXPECT_NEAR(static_cast<double>(network.ingress_bps[0]) /
+                  static_cast<double>(network_for(network, narrow).ingress_bps[0]),
+              ratio, 1e-6);
+  EXPECT_EQ(network_for(network, narrow).links[0].capacity_bps, network.links[0].capacity_bps);
+  EXPECT_NEAR(static_cast<double>(network.ingress_bps[0]) /
+                  static_cast<double>(network_for(network, narrow, 0).ingress_bps[0]),
+              4096.0 / 2112.0, 1e-6);
+  const auto rate = [](const EpochPlan& plan) {
+    return static_cast<double>(plan.entries[0].cliques[0].stream_rate_bps);
+  };
+  EXPECT_NEAR(rate(*one) / rate(*wide), ratio, 1e-6);
+  // An island that folds itself receives updates, and the format of its result crosses nothing.
+  narrow.edge_aggregation = false;
+  const auto folded_at_home = compile(network, full, narrow);
+  narrow.result_format = NumberFormat::kMxInt8;
+  EXPECT_EQ(rate(*folded_at_home), rate(*compile(network, full, narrow)));
+}
+
+TEST(Compile, PartialsOfTreesFitAndCount) {
+  const Network network = shipped_network("nine-city.yaml", "access-limited", 0.01);
+  const Schedule full = *full_schedule(network.islands);
+  CompileOptions trees = options(true, true);
+  trees.tree_aggregation = true;
+  trees.format = trees.result_format = NumberFormat::kBf16;
+  trees.chunk_elements = 2048;
+  const auto plan = compile(network, full, trees);
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_EQ(plan->max_payload_bytes(), plan->has_trees() ? 8192u : 4096u);
+  // 4202 bytes of an update on the wire, 8298 of a partial in fp32.
+  EXPECT_NEAR(static_cast<double>(network.links[0].capacity_bps) /
+                  static_cast<double>(network_for(network, trees).links[0].capacity_bps),
+              8298.0 / 4202.0, 1e-6);
+  trees.partial_format = PartialFormat::kUpdate;
+  EXPECT_EQ(network_for(network, trees).links[0].capacity_bps, network.links[0].capacity_bps);
+  trees.chunk_elements = 4096;
+  EXPECT_TRUE(compile(network, full, trees).ok());
+  trees.partial_format = PartialFormat::kFp32;
+  EXPECT_FALSE(compile(network, full, trees).ok()) << "partials of 16384 bytes";
+  trees.chunk_elements = 2048;
+  trees.non_finite = NonFinitePolicy::kReject;
+  const auto refused = compile(network, full, trees);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kNotSupported);
+}
+
+TEST(Compile, WeightsGoWithTheMembers) {
+  const Network network = shipped_network("nine-city.yaml", "access-limited", 0.01);
+  Schedule grid = *grid_schedule(network.islands);
+  EXPECT_TRUE(compile(network, grid, options(true, true))->entries[0].cliques[0].weights.empty());
+  for (std::size_t rank = 0; rank < 9; ++rank) grid.weights.push_back(1 + static_cast<float>(rank) / 4);
+  const auto plan = compile(network, grid, options(true, true));
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  for (const PlannedEntry& entry : plan->entries)
+    for (const PlannedClique& clique : entry.cliques)
+      for (std::size_t i = 0; i < clique.members.size(); ++i)
+        EXPECT_EQ(clique.weights[i], 1 + static_cast<float>(clique.members[i]) / 4);
+  grid.weights.pop_back();
+  EXPECT_FALSE(compile(network, grid, options(true, true)).ok());
+  grid.weights.push_back(0);
+  EXPECT_FALSE(compile(network, grid, options(true, true)).ok());
 }
 
 TEST(Compile, RefusesTooManyTrees) {
@@ -303,7 +393,7 @@ TEST(Compile, NamesWhatEdgesCannotRunYet) {
   schedule.rounds[1].modes = {CliqueMode{Mode::kSharded}};
   refused(network, schedule, "round 1: edges cannot run the mode sharded");
   schedule.rounds[1].modes = {CliqueMode{Mode::kTree, 1}};
-  refused(network, schedule, "round 1: edges cannot run the mode tree");
+  refused(network, schedule, "round 1: the mode tree needs aggregation tree");
   schedule.rounds[1].modes = {CliqueMode{Mode::kDirect}};
   EXPECT_TRUE(compile(network, schedule, options(true, true)).ok());
   Round rest;

@@ -1,5 +1,6 @@
 #include "schedule/schedule_file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -14,6 +15,7 @@ void expect_same(const Schedule& a, const Schedule& b) {
   EXPECT_EQ(a.name, b.name);
   EXPECT_EQ(a.form, b.form);
   EXPECT_EQ(a.fragments, b.fragments);
+  EXPECT_EQ(a.weights, b.weights);
   ASSERT_EQ(a.rounds.size(), b.rounds.size());
   for (std::size_t r = 0; r < a.rounds.size(); ++r) {
     EXPECT_EQ(a.rounds[r].cliques, b.rounds[r].cliques);
@@ -47,6 +49,32 @@ TEST(ScheduleFile, ReadsModesFormAndRests) {
   EXPECT_EQ(schedule->rounds[1].rest_s, 0.25);
   EXPECT_EQ(schedule->rounds[2].modes[0], (CliqueMode{Mode::kTree, kCentralRoot}));
   EXPECT_TRUE(schedule->rounds[3].modes.empty());
+}
+
+TEST(ScheduleFile, EveryIslandHasAWeightOrNone) {
+  const Network network = shipped_network("three-site.yaml", "even");
+  std::string all = "weights: {";
+  for (std::size_t rank = 0; rank < network.islands.size(); ++rank)
+    all += fmt::format("{}: {}, ", network.islands[rank].id, static_cast<double>(rank) + 0.5);
+  const std::string rounds =
+      fmt::format("}}\nrounds: [[[{}, {}]]]\n", network.islands[0].id, network.islands[1].id);
+  const auto read = [&](const std::string& text) { return parse_schedule(text, "file", network.islands); };
+  const auto schedule = read(all + rounds);
+  ASSERT_TRUE(schedule.ok()) << schedule.error().message;
+  ASSERT_EQ(schedule->weights.size(), network.islands.size());
+  EXPECT_EQ(schedule->weights[2], 2.5f);
+  const std::string& first = network.islands[0].id;
+  for (const auto& [weights, says] : std::vector<std::pair<std::string, std::string>>{
+           {"weights: {" + first + ": 1", "has no weight"},
+           {all + "XXX: 1", "there is no island 'XXX'"},
+           {"weights: {" + first + ": 0", "weights." + first},
+           {"weights: {" + first + ": 1e-44", "too small"},
+           {"weights: {" + first + ": 1e21", "weights." + first},
+           {"weights: {" + first + ": .nan", "weights." + first}}) {
+    const auto refused = read(weights + rounds);
+    ASSERT_FALSE(refused.ok()) << weights;
+    EXPECT_NE(refused.error().message.find(says), std::string::npos) << refused.error().message;
+  }
 }
 
 TEST(ScheduleFile, ReadsAndWritesTrees) {
@@ -114,6 +142,8 @@ TEST(ScheduleFile, WritesWhatItReads) {
     schedule.form = random.chance(0.5) ? Form::kEvent : Form::kBarrier;
     if (schedule.form == Form::kEvent)
       schedule.fragments = static_cast<std::uint32_t>(1 + random.below(kMaxFragments));
+    for (std::size_t rank = 0; seed % 2 == 0 && rank < network.islands.size(); ++rank)
+      schedule.weights.push_back(static_cast<float>(random.unit()) + 1e-6f);
     for (Round& round : schedule.rounds) {
       if (random.chance(0.2)) {
         round = {};

@@ -164,7 +164,7 @@ TEST(CheckFolds, RefusesEachDamage) {
   const Network network = shipped_network("shared-site.yaml", "standard");
   const EpochPlan good = plan_of(network, one_tree(network));
   const std::vector<Damage> damages{
-      {"without multicast or aggregation", [](EpochPlan& p, PlannedClique&) { p.multicast = false; }},
+      {"without multicast or aggregation", [](EpochPlan& p, PlannedClique&) { p.edge_aggregation = false; }},
       {"no such format of partials",
        [](EpochPlan& p, PlannedClique&) { p.partial_format = static_cast<PartialFormat>(2); }},
       {"nobody receives from members", [](EpochPlan&, PlannedClique& c) { c.receive_trees[0][1] = 0; }},
@@ -172,7 +172,8 @@ TEST(CheckFolds, RefusesEachDamage) {
       {"is not one of rank", [](EpochPlan&, PlannedClique& c) { c.folds.clear(); }},
       {"there is no site 9 to fold", [](EpochPlan&, PlannedClique& c) { c.folds[1].site = 9; }},
       {"has no tree", [](EpochPlan&, PlannedClique& c) { c.folds[0].tree = 4; }},
-      {"has no tree", [](EpochPlan& p, PlannedClique&) { p.trees[4].use = TreeUse::kResults; }},
+      {"which is not of its clique",
+       [](EpochPlan& p, PlannedClique&) { p.trees[4].use = TreeUse::kResults; }},
       {"folds twice", [](EpochPlan&, PlannedClique& c) { c.folds[1].site = 1; }},
       {"has nothing to fold", [](EpochPlan&, PlannedClique& c) { c.folds[1].inputs.pop_back(); }},
       {"folds 0 inputs", [](EpochPlan&, PlannedClique& c) { c.folds[0].inputs.clear(); }},

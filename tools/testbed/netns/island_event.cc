@@ -78,6 +78,7 @@ Result<IslandEvent> parse_island_event(std::string_view line) {
   reader.number("round", event.round);
   reader.number("epoch", event.epoch);
   reader.numbers("contributors", event.contributors);
+  reader.numbers("rejected", event.rejected);
   reader.number("first_send_ns", event.first_send_ns);
   reader.number("ready_ns", event.ready_ns);
   reader.number("tx_bytes", event.tx_bytes);

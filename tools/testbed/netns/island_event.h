@@ -18,6 +18,7 @@ struct IslandEvent {
   std::uint32_t round = 0;
   std::uint32_t epoch = 0;
   std::vector<std::uint16_t> contributors;
+  std::vector<std::uint16_t> rejected;  ///< As Outcome::rejected.
   Nanoseconds first_send_ns = 0;
   Nanoseconds ready_ns = 0;
   std::uint64_t tx_bytes = 0;

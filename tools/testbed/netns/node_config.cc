@@ -126,6 +126,8 @@ std::string controller_yaml(const Layout& layout) {
       kTestbedJob, config.lane_count, layout.jumbo ? "jumbo" : "standard", layout.bytes,
       config.multicast ? "on" : "off",
       config.tree_aggregation ? "tree" : config.edge_aggregation ? "edge" : "none");
+  text += fmt::format("format: {}\nresult_format: {}\nnon_finite: {}\n", name(config.format),
+                      name(config.output_format()), name(config.non_finite));
   if (layout.native_multicast) text += fmt::format("native_multicast: {}\n", kGroups);
   const auto deadline_ns = deadline_of(config);
   if (deadline_ns) text += fmt::format("deadline_s: {:.3f}\n", static_cast<double>(*deadline_ns) * 1e-9);
@@ -140,7 +142,12 @@ std::string controller_yaml(const Layout& layout) {
 }
 
 std::string schedule_yaml(const Layout& layout) {
-  std::string text = fmt::format("name: \"{}\"\nrounds:\n", layout.config.schedule.name);
+  std::string text = fmt::format("name: \"{}\"\n", layout.config.schedule.name);
+  const std::vector<float>& weights = layout.config.schedule.weights;
+  if (!weights.empty()) text += "weights:\n";
+  for (std::size_t rank = 0; rank < weights.size(); ++rank)
+    text += fmt::format("  \"{}\": {}\n", layout.island(static_cast<Rank>(rank)).id, weights[rank]);
+  text += "rounds:\n";
   for (const schedule::Round& round : layout.config.schedule.rounds) {
     std::string cliques;
     for (const schedule::Clique& clique : round.cliques) {
@@ -157,21 +164,44 @@ std::string schedule_yaml(const Layout& layout) {
 std::vector<std::string> island_arguments(const Layout& layout, Rank rank) {
   const control::EdgeNeeds& needs = layout.needs.islands[rank];
   const EndAddresses ends = access_addresses(rank);
-  return {"--name",         layout.island(rank).id,
-          "--rank",         std::to_string(rank),
-          "--listen",       fmt::format("{}:{}", ipv4_text(ends.second), kBasePort),
-          "--edge",         fmt::format("{}:{}", ipv4_text(ends.first), kBasePort),
-          "--lanes",        std::to_string(layout.config.lane_count),
-          "--job",          std::to_string(kTestbedJob),
-          "--bytes",        std::to_string(layout.config.update_bytes),
-          "--seed",         std::to_string(layout.config.seed),
-          "--operation",    layout.config.operation == wire::Operation::kMean ? "mean" : "sum",
-          "--hello-ms",     std::to_string(layout.hello_interval_ms),
-          "--buffers",      std::to_string(needs.buffers()),
-          "--buffer-bytes", std::to_string(needs.buffer_bytes),
-          "--window",       std::to_string(needs.link_windows[0]),
-          "--rtt-ms",       fmt::format("{}", kAccessRttMs),
-          "--metrics",      fmt::format("{}:{}", layout.island_management(rank), kIslandMetricsPort),
+  return {"--name",
+          layout.island(rank).id,
+          "--rank",
+          std::to_string(rank),
+          "--listen",
+          fmt::format("{}:{}", ipv4_text(ends.second), kBasePort),
+          "--edge",
+          fmt::format("{}:{}", ipv4_text(ends.first), kBasePort),
+          "--lanes",
+          std::to_string(layout.config.lane_count),
+          "--job",
+          std::to_string(kTestbedJob),
+          "--bytes",
+          std::to_string(layout.config.update_bytes),
+          "--seed",
+          std::to_string(layout.config.seed),
+          "--format",
+          std::string(name(layout.config.format)),
+          "--result-format",
+          std::string(name(layout.config.output_format())),
+          "--operation",
+          std::string(operation_name(layout.config.operation)),
+          "--non-finite",
+          std::string(name(layout.config.non_finite)),
+          "--non-finite-share",
+          fmt::format("{}", layout.config.non_finite_share),
+          "--hello-ms",
+          std::to_string(layout.hello_interval_ms),
+          "--buffers",
+          std::to_string(needs.buffers()),
+          "--buffer-bytes",
+          std::to_string(needs.buffer_bytes),
+          "--window",
+          std::to_string(needs.link_windows[0]),
+          "--rtt-ms",
+          fmt::format("{}", kAccessRttMs),
+          "--metrics",
+          fmt::format("{}:{}", layout.island_management(rank), kIslandMetricsPort),
           "--commands"};
 }
 

@@ -167,6 +167,32 @@ TEST(ControllerConfigTest, TheShippedExampleSaysWhatItMeans) {
   EXPECT_EQ(file->tls.certificate, "/etc/tombolo/controller.crt");
 }
 
+TEST(ControllerConfigTest, FormatsDecideTheChunk) {
+  const struct {
+    const char* chunk;
+    const char* format;
+    const char* result_format;
+    std::uint32_t elements;
+    std::uint64_t update_bytes;
+  } cases[] = {
+      {"chunk: jumbo", "format: mxint8", "result_format: mxint8", 7936, 999'999'990},  // 30303030 blocks.
+      {"chunk: jumbo", "format: mxint8", "result_format: bf16", 4096, 999'999'990},
+      {"chunk: standard", "format: bf16", "result_format: bf16", 640, 1'000'000'000},
+      {"chunk: standard", "format: bf16", "result_format: fp32", 320, 1'000'000'000},
+      {"chunk: standard", "format: mxfp8_e5m2", "", 1216, 999'999'990},
+  };
+  for (const auto& test : cases) {
+    SCOPED_TRACE(test.format);
+    std::string text = change(shipped("controller.yaml"), "chunk: jumbo", test.chunk).text;
+    text = change(text, "result_format: fp32", test.result_format).text;
+    text = change(text, "format: fp32", test.format).text;
+    const auto file = parse_controller_config(text, kConfigs + "/controller.yaml");
+    ASSERT_TRUE(file.ok()) << file.error().message;
+    EXPECT_EQ(file->chunk_elements, test.elements);
+    EXPECT_EQ(file->update_bytes, test.update_bytes);
+  }
+}
+
 TEST(ControllerConfigTest, EveryMistakeIsOneErrorWithItsPlace) {
   const std::string text = shipped("controller.yaml");
   const struct {
@@ -180,6 +206,10 @@ TEST(ControllerConfigTest, EveryMistakeIsOneErrorWithItsPlace) {
       {"schedule: full", "schedule: none.yaml", "schedule: "},
       {"bytes: 1G", "bytes: 1", "bytes: is less than one element"},
       {"chunk: jumbo", "chunk: huge", "chunk: 'huge' is not one of standard, jumbo"},
+      {"format: fp32", "format: fp8", "format: must be one of fp32, bf16, fp16, int32, mxint8"},
+      {"result_format: fp32", "result_format: none", "result_format: must be one of"},
+      {"non_finite: propagate", "non_finite: ignore",
+       "non_finite: 'ignore' is not one of propagate, zero, reject"},
       {"multicast: on", "multicast: maybe", "multicast: 'maybe' is not one of"},
       {"aggregation: edge", "aggregation: forest", "aggregation: 'forest' is not one of none, edge, tree"},
       {"239.192.0.0/16", "239.192.0.0", "native_multicast: '239.192.0.0' is not an address with its prefix"},

@@ -26,6 +26,9 @@ void expect_same(const EpochPlan& a, const EpochPlan& b) {
   EXPECT_EQ(a.chunk_elements, b.chunk_elements);
   EXPECT_EQ(a.lane_count, b.lane_count);
   EXPECT_EQ(a.deadline_ns, b.deadline_ns);
+  EXPECT_EQ(a.format, b.format);
+  EXPECT_EQ(a.result_format, b.result_format);
+  EXPECT_EQ(a.non_finite, b.non_finite);
   EXPECT_EQ(a.site_names, b.site_names);
   EXPECT_EQ(a.lost_links, b.lost_links);
   EXPECT_EQ(a.lost_ranks, b.lost_ranks);
@@ -54,6 +57,7 @@ void expect_same(const EpochPlan& a, const EpochPlan& b) {
       EXPECT_EQ(x.window_chunks, y.window_chunks);
       EXPECT_EQ(x.send_trees, y.send_trees);
       EXPECT_EQ(x.receive_trees, y.receive_trees);
+      EXPECT_EQ(x.weights, y.weights);
     }
   }
   ASSERT_EQ(a.trees.size(), b.trees.size());
@@ -111,6 +115,17 @@ TEST(PlanMessage, GroupsComeBack) {
   expect_round_trip(plan);
 }
 
+TEST(PlanMessage, FormatsWeightsAndThePolicyComeBack) {
+  schedule::EpochPlan plan = *nine_city_plan(9);
+  plan.format = NumberFormat::kMxFp8E4M3;
+  plan.result_format = NumberFormat::kBf16;
+  plan.non_finite = NonFinitePolicy::kReject;
+  for (auto& clique : plan.entries[0].cliques)
+    for (std::size_t i = 0; i < clique.members.size(); ++i)
+      clique.weights.push_back(0.1f + static_cast<float>(i));
+  expect_round_trip(plan);
+}
+
 TEST(PlanMessage, RandomPlansComeBackWhole) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -143,6 +158,20 @@ std::vector<Hostile> damages_to_numbers_and_places() {
       {"plan: lane_count: 4294967295", [](v1::Plan& p) { p.set_lane_count(0xffffffff); }},
       {"plan: epoch plan: the epoch is 0", [](v1::Plan& p) { p.set_epoch(0); }},
       {"chunk_elements", [](v1::Plan& p) { p.set_chunk_elements(31); }},
+      {"plan: format: there is no number format 8", [](v1::Plan& p) { p.set_format(8); }},
+      {"plan: result_format: there is no number format 257", [](v1::Plan& p) { p.set_result_format(257); }},
+      {"a number format is not known", [](v1::Plan& p) { p.clear_format(); }},
+      {"plan: non_finite: there is no policy 3", [](v1::Plan& p) { p.set_non_finite(3); }},
+      {"entries[0].cliques[0].weights: 65 of them",
+       [](v1::Plan& p) {
+         auto& clique = *p.mutable_entries(0)->mutable_cliques(0);
+         while (clique.weights_size() < 65) clique.add_weights(1);
+       }},
+      {"a weight is no normal number",
+       [](v1::Plan& p) {
+         auto& clique = *p.mutable_entries(0)->mutable_cliques(0);
+         for (int i = 0; i < clique.members_size(); ++i) clique.add_weights(-1);
+       }},
       {"site_names[2]: must be", [](v1::Plan& p) { p.set_site_names(2, "a\nb"); }},
       {"site_names[0]: must be", [](v1::Plan& p) { p.set_site_names(0, ""); }},
       {"site_names[0]: must be", [](v1::Plan& p) { p.set_site_names(0, std::string(33, 'x')); }},

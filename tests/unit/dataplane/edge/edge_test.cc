@@ -86,7 +86,7 @@ TEST(EdgeTest, APoolThatCannotServeIsRefused) {
   ASSERT_FALSE(edge.ok());
   EXPECT_EQ(edge.error().code, ErrorCode::kInvalidInput);
   // The largest FEEDBACK: 20 bytes and 64 ranges of 8, behind a header of 64.
-  EXPECT_EQ(edge.error().message, "edge AMS: buffers of 256 bytes, the protocol needs 596");
+  EXPECT_EQ(edge.error().message, "edge AMS: buffers of 256 bytes, the protocol needs 746");
   auto pool = MemoryPool::create(1, PoolSharing::kShared);
   ASSERT_TRUE(pool.ok());
   const BufferRef last = BufferRef::adopt((*pool)->allocate());
@@ -122,8 +122,8 @@ TEST(EdgeTest, ATableThatIsNotForThisEdgeIsRefused) {
        [](EpochTable& t) { t.islands[0].link = 3; }},
       {"edge MID: epoch 2: tree 5 uses a link that the edge does not have", with_branch(parent)},
       {"edge MID: epoch 2: tree 5 uses a link that the edge does not have", with_branch(child)},
-      {"edge MID: epoch 2: chunks of 8256 bytes in buffers of 8256",
-       [](EpochTable& t) { t.chunk_elements = 2064; }},
+      {"edge MID: epoch 2: chunks of 8193 bytes in buffers of 8256",
+       [](EpochTable& t) { t.max_payload_bytes = 8193; }},
       {"edge MID: epoch 1: epoch 1 is as new or newer", [](EpochTable& t) { t.epoch = 1; }},
   };
   SmallEdge edge;

@@ -70,7 +70,7 @@ std::vector<Case> byte_cases() {
       {"a damaged header", DropReason::kBadHeaderCrc, false, with_byte(21, 0xff, false)},
       {"an unknown type", DropReason::kBadType, false, with_byte(3, 11, true)},
       {"an unknown flag", DropReason::kBadFlags, false, with_byte(4, 2, true)},
-      {"a reserved byte", DropReason::kReservedNotZero, false, with_byte(53, 1, true)},
+      {"a reserved byte", DropReason::kReservedNotZero, false, with_byte(54, 1, true)},
       {"another length", DropReason::kBadLength, false, with_byte(50, 1, true)},
       {"an unknown format", DropReason::kBadField, false, with_byte(48, 8, true)},
       {"a damaged payload", DropReason::kBadPayloadCrc, false, with_byte(100, 0xff, false)},

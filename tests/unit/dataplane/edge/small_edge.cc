@@ -63,10 +63,13 @@ EpochTable make_table(const EpochOptions& options, std::uint16_t lane_count) {
   table.chunk_elements = options.chunk_elements;
   table.deadline_ns = kDeadline;
   table.period = options.pair_entry ? 2 : 1;
+  table.non_finite = options.non_finite;
   LocalIsland local;
   local.rank = 1;
   local.link = kIsland;
   local.members.push_back(members_of({0, 1, 2}, 0, 1, window));
+  local.members.back().has_weights = !options.weights.empty();
+  std::copy(options.weights.begin(), options.weights.end(), local.members.back().weights.begin());
   local.sends.push_back({1'000'000, {1}});
   std::vector<multicast::BranchSpec> specs{branch(0, 0, 0, kEastBit | island, here),
                                            branch(1, 1, 0, kWestBit | kEastBit, here),
@@ -188,6 +191,12 @@ void SmallEdge::greet(Side side, std::uint32_t new_session, std::uint32_t commit
 
 void SmallEdge::install(const EpochOptions& options, std::uint32_t first_round) {
   const Status installed = try_install(options, first_round);
+  ASSERT_TRUE(installed.ok()) << installed.error().message;
+  turn();
+}
+
+void SmallEdge::install(EpochTable table, std::uint32_t first_round) {
+  const Status installed = edge_->install(std::make_shared<const EpochTable>(std::move(table)), first_round);
   ASSERT_TRUE(installed.ok()) << installed.error().message;
   turn();
 }

@@ -46,6 +46,8 @@ struct EpochOptions {
   bool edge_aggregation = true;
   std::uint32_t chunk_elements = 32;
   std::uint32_t slots_per_lane = 8;
+  NonFinitePolicy non_finite = NonFinitePolicy::kPropagate;
+  std::vector<float> weights{};  ///< Of the ranks 0, 1 and 2, or none.
 };
 
 struct EdgeOptions {
@@ -105,6 +107,8 @@ class SmallEdge {
   /// Installs the epoch and lets the edge take it up.
   void install(const EpochOptions& options, std::uint32_t first_round = kFirstRound);
   Status try_install(const EpochOptions& options, std::uint32_t first_round);
+  /// The same with a table that is made elsewhere.
+  void install(EpochTable table, std::uint32_t first_round = kFirstRound);
 
   /// A header as that side sends it.
   wire::Header header(Side side, wire::Type type) const;

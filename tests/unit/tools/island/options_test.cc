@@ -28,7 +28,7 @@ TEST(IslandOptions, AllOfThem) {
   EXPECT_EQ(options.listen, (Address{0x0a020002, 4700}));
   EXPECT_EQ(options.edge, (Address{0x0a020001, 4700}));
   EXPECT_EQ(options.update_bytes, 2'000'000U);
-  EXPECT_EQ(options.operation, wire::Operation::kSum);
+  EXPECT_EQ(options.numbers.operation, wire::Operation::kSum);
   EXPECT_EQ(options.window, 64U);
   EXPECT_EQ(options.rounds, 4U);
   EXPECT_EQ(options.from, 7U);
@@ -36,6 +36,29 @@ TEST(IslandOptions, AllOfThem) {
   EXPECT_EQ(options.hello_interval_ms, 200U);
   EXPECT_EQ(parse(kSound, {"--commands", "--hello-ms", "1500"}).options.hello_interval_ms, 1500U);
   EXPECT_TRUE(parse(kSound, {"--commands"}).options.commands);
+}
+
+TEST(IslandOptions, Numbers) {
+  Words words = kSound;
+  words.back() = "66";
+  const Words narrow{"--commands", "--format",     "mxint8", "--result-format",    "bf16", "--operation",
+                     "weighted",   "--non-finite", "reject", "--non-finite-share", "0.5"};
+  const ParsedIsland parsed = parse(words, narrow);
+  ASSERT_FALSE(parsed.exit_code.has_value());
+  const testbed::Numbers& numbers = parsed.options.numbers;
+  EXPECT_EQ(numbers.format, NumberFormat::kMxInt8);
+  EXPECT_EQ(numbers.result_format, NumberFormat::kBf16);
+  EXPECT_EQ(numbers.operation, wire::Operation::kWeighted);
+  EXPECT_EQ(numbers.non_finite, NonFinitePolicy::kReject);
+  EXPECT_EQ(numbers.non_finite_share, 0.5);
+  EXPECT_EQ(parsed.options.update_bytes, 66u);
+  EXPECT_EQ(parse(kSound, {"--commands"}).options.numbers.output(), NumberFormat::kFp32);
+  words.back() = "68";  // No whole blocks.
+  EXPECT_EQ(parse(words, narrow).exit_code, 2);
+  for (const Words& wrong :
+       {Words{"--commands", "--format", "fp64"}, Words{"--commands", "--format", "none"},
+        Words{"--commands", "--non-finite", "drop"}, Words{"--commands", "--non-finite-share", "1.5"}})
+    EXPECT_EQ(parse(kSound, wrong).exit_code, 2) << wrong[2];
 }
 
 TEST(IslandOptions, AMistakeIsExitCode2) {
