@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "base/check.h"
 
@@ -60,6 +61,7 @@ Result<FoldPoint> FoldPoint::create(const FoldPointConfig& config) {
   if (geometry.chunk_elements == 0) return invalid_input("a chunk has no elements");
   std::size_t max_members = 1;
   std::size_t max_slots = 1;
+  std::size_t max_places = 1;  // Of an entry: slots times members.
   for (std::size_t i = 0; i < config.entries.size(); ++i) {
     const MemberEntry& entry = config.entries[i];
     if (std::string fault = fault_of(entry, geometry.lane_count); !fault.empty()) {
@@ -67,21 +69,37 @@ Result<FoldPoint> FoldPoint::create(const FoldPointConfig& config) {
     }
     if (entry.rests()) continue;
     max_members = std::max<std::size_t>(max_members, entry.members);
-    max_slots = std::max<std::size_t>(max_slots, entry.window_chunks / geometry.lane_count);
+    const std::size_t slots = entry.window_chunks / geometry.lane_count;
+    max_slots = std::max(max_slots, slots);
+    max_places = std::max(max_places, slots * entry.members);
   }
-  return FoldPoint(config, max_members, max_slots);
+  MappedMemory arena;
+  if (config.held_bytes != kHoldAll) {
+    const std::size_t bytes = kMaxOpenRounds * max_places * Arena::cell_bytes(geometry.max_payload_bytes);
+    arena = MappedMemory::map(bytes);
+    if (arena.data() == nullptr)
+      return Error{ErrorCode::kUnavailable, "no memory for an arena of " + std::to_string(bytes) + " bytes"};
+  }
+  return FoldPoint(config, max_members, max_slots, max_places, std::move(arena));
 }
 
 // lint: set-up, runs before the first packet
-FoldPoint::FoldPoint(const FoldPointConfig& config, std::size_t max_members, std::size_t max_slots)
+FoldPoint::FoldPoint(const FoldPointConfig& config, std::size_t max_members, std::size_t max_slots,
+                     std::size_t max_places, MappedMemory arena)
     : config_(config),
       chunk_fold_({config.instruction_set, config.non_finite, max_members, config.geometry.max_payload_bytes,
                    config.narrow_partials}),
+      arena_(std::move(arena)),
       next_round_(config.first_round),
       end_round_(kNoEnd) {
   storage_.reserve(kMaxOpenRounds);
   for (std::size_t i = 0; i < kMaxOpenRounds; ++i) {
     storage_.push_back({RoundWindow(config.geometry, max_members, max_slots)});
+    if (arena_.data() == nullptr) continue;
+    const std::uint32_t payload_bytes = config.geometry.max_payload_bytes;
+    std::byte* const share = arena_.data() + i * max_places * Arena::cell_bytes(payload_bytes);
+    storage_.back().window.set_arena(
+        Arena(share, max_places, payload_bytes, held_buffers(config.held_bytes, payload_bytes)));
   }
   always_rests_ = std::all_of(config.entries.begin(), config.entries.end(),
                               [](const MemberEntry& entry) { return entry.rests(); });
@@ -137,6 +155,13 @@ FoldedChunk FoldPoint::fold(OpenRound& round, std::uint32_t index, std::byte* ou
                                               round.entry->weights.data(), out, part);
   window.release(index);
   return folded;
+}
+
+bool FoldPoint::settle() {
+  constexpr std::size_t kLooksPerTurn = 8;
+  bool more = false;
+  for (OpenRound* const round : open_) more = round->window.settle(kLooksPerTurn) || more;
+  return more;
 }
 
 OpenRounds FoldPoint::expire(Nanoseconds now_ns) const {

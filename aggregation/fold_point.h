@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "protocol/drop_reason.h"
+#include "protocol/mapped_memory.h"
 #include "protocol/wire/header.h"
 
 namespace tombolo::aggregation {
@@ -47,7 +49,15 @@ struct FoldPointConfig {
   fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline;
   NonFinitePolicy non_finite = NonFinitePolicy::kPropagate;
   bool narrow_partials = false;  ///< Partials have the update's format; otherwise fp32.
+  /// Contributions within that many bytes wait in their packets, others in the arena. kHoldAll: no arena.
+  std::uint32_t held_bytes = kHoldAll;
 };
+
+/// Contributions of one window that wait in their packets, in buffers that nobody else needs.
+constexpr std::uint32_t held_buffers(std::uint32_t held_bytes, std::uint32_t max_payload_bytes) {
+  constexpr std::uint32_t kLeast = 8;  // Those of one burst's neighbours, however large the packets are.
+  return std::max(kLeast, held_bytes / std::max<std::uint32_t>(max_payload_bytes, 1));
+}
 
 /// A round that is open: its window, its entry, and the last grant that was sent for it.
 struct OpenRound {
@@ -86,8 +96,8 @@ struct PointAdmission {
 /// sends nothing and calls nobody: the edge or the island that drives it acts on what it returns.
 class FoldPoint {
  public:
-  /// Reserves two windows of the largest size that an entry asks for.
-  /// Errors: kInvalidInput, naming the entry and what is wrong with it.
+  /// Reserves two windows of the largest size that an entry asks for, and their arena.
+  /// Errors: kInvalidInput, naming the entry and what is wrong with it; kUnavailable without memory.
   static Result<FoldPoint> create(const FoldPointConfig& config);
   FoldPoint(FoldPoint&&) = default;
   FoldPoint& operator=(FoldPoint&&) = default;
@@ -108,6 +118,10 @@ class FoldPoint {
   FoldedChunk fold(OpenRound& round, std::uint32_t index, std::byte* out, const FoldPart& part = {});
   /// What the last folded chunk found at each member; see ChunkFold::found().
   std::span<const fold::NonFinite> non_finite() const { return chunk_fold_.found(); }
+
+  /// Copies what has waited long out of its packets; see RoundWindow::settle. True if there may be more.
+  bool settle();
+  std::uint64_t arena_bytes() const { return arena_.bytes(); }
 
   /// The open rounds whose deadline has passed. They stay open until the caller closes them.
   OpenRounds expire(Nanoseconds now_ns) const;
@@ -156,7 +170,8 @@ class FoldPoint {
  private:
   static constexpr std::size_t kOutcomes = 5;
 
-  FoldPoint(const FoldPointConfig& config, std::size_t max_members, std::size_t max_slots);
+  FoldPoint(const FoldPointConfig& config, std::size_t max_members, std::size_t max_slots,
+            std::size_t max_places, MappedMemory arena);
   bool skip_rests();
   bool skip_given_up();
   std::uint32_t entry_index(std::uint64_t round) const;
@@ -164,6 +179,7 @@ class FoldPoint {
 
   FoldPointConfig config_;
   ChunkFold chunk_fold_;
+  MappedMemory arena_;
   std::vector<OpenRound> storage_;  ///< kMaxOpenRounds of them, open or not; never resized.
   OpenRounds open_;
   std::uint64_t next_round_;  ///< 64 bits: it may stand behind the last round number.

@@ -1,6 +1,7 @@
 #include "aggregation/round_window.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -13,6 +14,13 @@ namespace {
 /// Chunk numbers have 32 bits on the wire; half of them leaves room for a grant that points behind the last
 /// chunk.
 constexpr std::uint64_t kMaxUpdateChunks = std::uint64_t{1} << 31;
+
+/// Waiting contributions that each new one makes the window look at: more than one, so that those whose chunk
+/// is folded by now, or whose buffer is needed elsewhere, never hold up the others.
+constexpr std::size_t kLooksPerArrival = 4;
+/// After so many looks a contribution is copied although somebody else has its buffer: two fold points at one
+/// site may wait for each other. At ten gigabits a second that is longer than any acknowledgement takes.
+constexpr std::uint8_t kMostLooks = 255;
 
 Admission refused(DropReason reason) { return {Admitted::kRefused, reason, false}; }
 
@@ -64,6 +72,8 @@ void RoundWindow::close() {
     slots_[slot] = {};
   }
   held_ = 0;
+  CHECK(in_arena_ == 0);
+  arena_.clear();
   is_open_ = false;
 }
 
@@ -96,7 +106,48 @@ Admission RoundWindow::admit(std::size_t member, std::uint32_t index, const Fact
   const bool member_done = ++contributed_[member] == total_;
   if (member_done && first_member_done_ns_ == kNever) first_member_done_ns_ = now_ns;
   const bool last = slot.contributors == all_members();
+  if (!last && arena_.exists()) wait(member, index, payload_bytes);
   return {last ? Admitted::kCompleted : Admitted::kHeld, DropReason::kNone, member_done};
+}
+
+/// A contribution lies in its packet for a while; those that have lain there long enough make room.
+void RoundWindow::wait(std::size_t member, std::uint32_t index, std::size_t payload_bytes) {
+  if (!keep_[slot_of(index) * max_members_ + member]) return;  // The caller's own bytes, wherever they are.
+  const Arena::Waiting waiting{index, static_cast<std::uint8_t>(member), 0,
+                               static_cast<std::uint16_t>(payload_bytes)};
+  if (!arena_.push(waiting)) copy_to_arena(waiting);
+  settle(kLooksPerArrival);
+}
+
+bool RoundWindow::settle(std::size_t most) {
+  for (; most > 0 && arena_.is_due(); --most) {
+    Arena::Waiting oldest = arena_.pop();
+    if (!still_waits(oldest)) continue;
+    const BufferRef& keep = keep_[slot_of(oldest.index) * max_members_ + oldest.member];
+    if (keep.is_shared() && oldest.looks < kMostLooks) {
+      ++oldest.looks;
+      if (arena_.push(oldest)) continue;
+    }
+    copy_to_arena(oldest);
+  }
+  return arena_.is_due();
+}
+
+/// False for one whose chunk has been folded since.
+bool RoundWindow::still_waits(const Arena::Waiting& waiting) const {
+  if (waiting.index < base_) return false;
+  const Slot& slot = slots_[slot_of(waiting.index)];
+  return !slot.done && static_cast<bool>(keep_[slot_of(waiting.index) * max_members_ + waiting.member]);
+}
+
+void RoundWindow::copy_to_arena(const Arena::Waiting& waiting) {
+  const std::size_t slot = slot_of(waiting.index);
+  const std::size_t place = slot * max_members_ + waiting.member;
+  std::byte* const cell = arena_.cell(slot * members_ + waiting.member);
+  if (waiting.bytes > 0) std::memcpy(cell, data_[place], waiting.bytes);
+  data_[place] = cell;
+  keep_[place].reset();
+  ++in_arena_;
 }
 
 std::span<const std::byte* const> RoundWindow::inputs(std::uint32_t index) const {
@@ -186,7 +237,13 @@ std::uint64_t RoundWindow::all_members() const {
 
 void RoundWindow::drop_references(std::size_t slot) {
   if (slots_[slot].done || slots_[slot].contributors == 0) return;
-  for (std::size_t member = 0; member < members_; ++member) keep_[slot * max_members_ + member].reset();
+  for (std::size_t member = 0; member < members_; ++member) {
+    if ((slots_[slot].contributors >> member & 1) == 0) continue;
+    const std::size_t place = slot * max_members_ + member;
+    if (arena_.holds(data_[place])) --in_arena_;
+    keep_[place].reset();
+    data_[place] = nullptr;
+  }
 }
 
 }  // namespace tombolo::aggregation

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "aggregation/arena.h"
 #include "aggregation/facts.h"
 #include "base/clock.h"
 #include "protocol/buffer.h"
@@ -65,6 +67,9 @@ class RoundWindow {
   /// Reserves room for `max_slots` chunks of `max_members` members (at most kMaxMembers).
   RoundWindow(const LaneGeometry& geometry, std::size_t max_members, std::size_t max_slots);
 
+  /// Gives the window an arena with a cell for each place; without one everything waits in its packet.
+  void set_arena(Arena arena) { arena_ = std::move(arena); }
+
   RoundWindow(RoundWindow&&) = default;
   RoundWindow& operator=(RoundWindow&&) = default;
 
@@ -86,6 +91,12 @@ class RoundWindow {
   std::size_t elements(std::uint32_t index) const;
   /// Drops a completed slot's references and marks it done; the base moves over all done slots.
   void release(std::uint32_t index);
+
+  /// Copies contributions that have waited long from their packets into the arena, `most` looks at a time. A
+  /// buffer that somebody else keeps, such as the cache of a link that it was forwarded on, is left for
+  /// later: the bytes are stored once. admit() does it by itself; whoever has time calls it too. Returns
+  /// whether there may be more to do.
+  bool settle(std::size_t most);
 
   bool is_open() const { return is_open_; }
   std::uint32_t round() const { return round_; }
@@ -110,8 +121,10 @@ class RoundWindow {
   Nanoseconds first_contribution_ns() const { return first_contribution_ns_; }
   /// When the first member had contributed every chunk of the lane; kNever before.
   Nanoseconds first_member_done_ns() const { return first_member_done_ns_; }
-  /// Contributions that wait in slots: each holds its payload.
+  /// Contributions that wait in slots.
   std::size_t held() const { return held_; }
+  /// Those of them that wait in the arena; the others hold a packet buffer each.
+  std::size_t in_arena() const { return in_arena_; }
   const LaneGeometry& geometry() const { return geometry_; }
 
  private:
@@ -127,12 +140,16 @@ class RoundWindow {
   std::uint64_t all_members() const;
   std::size_t slot_of(std::uint32_t index) const { return index % window_slots_; }
   void drop_references(std::size_t slot);
+  void wait(std::size_t member, std::uint32_t index, std::size_t payload_bytes);
+  bool still_waits(const Arena::Waiting& waiting) const;
+  void copy_to_arena(const Arena::Waiting& waiting);
 
   LaneGeometry geometry_;
   std::size_t max_members_;
   std::vector<Slot> slots_;
   std::vector<const std::byte*> data_;  ///< [slot * max_members_ + member].
-  std::vector<BufferRef> keep_;         ///< The same.
+  std::vector<BufferRef> keep_;         ///< The same; empty for what lies in the arena.
+  Arena arena_;
 
   bool is_open_ = false;
   bool facts_known_ = false;
@@ -145,6 +162,7 @@ class RoundWindow {
   Nanoseconds first_contribution_ns_ = kNever;
   Nanoseconds first_member_done_ns_ = kNever;
   std::size_t held_ = 0;
+  std::size_t in_arena_ = 0;
   std::array<std::uint32_t, kMaxMembers> contributed_{};  ///< Chunks taken, by member.
 };
 

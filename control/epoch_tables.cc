@@ -154,6 +154,17 @@ std::uint64_t slot_buffers(const dataplane::SitePoint& point) {
   return most * aggregation::kMaxOpenRounds * 2;
 }
 
+/// An edge copies what waits long into its arena: of the contributions in its slots only the newest of each
+/// window hold a packet buffer.
+void add_slots(EdgeNeeds& needs, std::uint64_t contributions, const EpochPlan& plan) {
+  if (contributions == 0) return;
+  constexpr std::uint64_t kWindows = aggregation::kMaxOpenRounds * 2;
+  const std::uint32_t payload_bytes = plan.max_payload_bytes();
+  const std::uint64_t held = aggregation::held_buffers(aggregation::kHeldBytes, payload_bytes);
+  needs.slot_buffers += std::min(contributions, held * plan.lane_count * kWindows);
+  needs.arena_bytes += contributions * aggregation::Arena::cell_bytes(payload_bytes);
+}
+
 std::uint32_t buffer_bytes(const EpochPlan& plan) {
   return kHeaderBytes + std::max(plan.max_payload_bytes(), kLeastPayload);
 }
@@ -208,13 +219,13 @@ EdgeNeeds edge_needs(const EpochPlan& plan, const EdgePlace& place) {
   needs.buffer_bytes = buffer_bytes(plan);
   needs.receive_buffers = kReceiveBuffers;
   for (const dataplane::SitePoint& point : TreeTables(plan, place.site, 0).take_points())
-    needs.slot_buffers += slot_buffers(point);
+    add_slots(needs, slot_buffers(point), plan);
   for (const Neighbour& neighbour : place.links) {
     double load_bps = 0;
     double rtt_s = 0;
     if (neighbour.is_island) {
       load_bps = access_load_bps(plan, neighbour.id);
-      if (plan.edge_aggregation) needs.slot_buffers += slot_buffers(plan, neighbour.id);
+      if (plan.edge_aggregation) add_slots(needs, slot_buffers(plan, neighbour.id), plan);
     } else {
       for (const schedule::PlannedLink& link : plan.links) {
         const bool ours = (link.from == place.site && link.to == neighbour.id) ||
@@ -242,6 +253,7 @@ EdgeNeeds island_needs(const EpochPlan& plan, Rank rank) {
 void widen(EdgeNeeds& needs, const EdgeNeeds& other) {
   needs.cache_buffers = std::max(needs.cache_buffers, other.cache_buffers);
   needs.slot_buffers = std::max(needs.slot_buffers, other.slot_buffers);
+  needs.arena_bytes = std::max(needs.arena_bytes, other.arena_bytes);
   needs.receive_buffers = std::max(needs.receive_buffers, other.receive_buffers);
   needs.buffer_bytes = std::max(needs.buffer_bytes, other.buffer_bytes);
   needs.link_windows.resize(std::max(needs.link_windows.size(), other.link_windows.size()));

@@ -29,6 +29,10 @@ Status InstalledEdge::stage(const schedule::EpochPlan& plan) {
     return Error{ErrorCode::kUnavailable,
                  fmt::format("the plan needs {} packet buffers, the edge reserved {}", needs.buffers(),
                              edge_.config().pool_buffers)};
+  if (edge_.config().arena_bytes != 0 && needs.arena_bytes > edge_.config().arena_bytes)
+    return Error{ErrorCode::kUnavailable,
+                 fmt::format("the plan needs an arena of {} bytes, the edge reserved {}", needs.arena_bytes,
+                             edge_.config().arena_bytes)};
   dataplane::Losses losses;
   if (running_plan_) losses = make_losses(*running_plan_, plan, place_);
   auto table = make_epoch_table(plan, place_, std::move(losses));

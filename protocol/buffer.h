@@ -68,6 +68,8 @@ class BufferRef {
   explicit operator bool() const { return buffer_ != nullptr; }
   std::byte* data() const { return buffer_->data; }
   std::uint32_t capacity() const { return buffer_->capacity; }
+  /// Whether somebody else holds a reference too.
+  bool is_shared() const { return buffer_->references > 1; }
   /// For ports, which need to know what memory a payload lies in; nullptr when empty.
   const Buffer* get() const { return buffer_; }
 

@@ -56,6 +56,9 @@ Status check_needs(const control::EdgeFile& file, const control::EdgeNeeds& need
   if (needs.buffers() > file.buffers)
     return Error{ErrorCode::kUnavailable, fmt::format("{}: memory.buffers: {}, the schedule needs {}",
                                                       file.path, file.buffers, needs.buffers())};
+  if (file.arena_bytes != 0 && needs.arena_bytes > file.arena_bytes)
+    return Error{ErrorCode::kUnavailable, fmt::format("{}: memory.arena: {}, the schedule needs {}",
+                                                      file.path, file.arena_bytes, needs.arena_bytes)};
   if (needs.buffer_bytes > file.buffer_bytes)
     return Error{ErrorCode::kUnavailable, fmt::format("{}: memory.buffer_bytes: {}, the schedule needs {}",
                                                       file.path, file.buffer_bytes, needs.buffer_bytes)};
@@ -106,6 +109,7 @@ int run_check(const Options& options) {
   for (const control::EdgeMemory::Part& part : memory.parts)
     json["rows"].push_back({{"name", part.name}, {"count", part.count}, {"bytes", part.bytes}});
   if (needs) json["needed_buffers"] = needs->buffers();
+  if (needs) json["needed_arena_bytes"] = needs->arena_bytes;
   if (prints_tables(options.json)) print_memory(memory, available, file->memory_limit_bytes);
   if (auto written = write_report(json, options.json); !written) return report_error(written.error());
   if (auto fits = control::check_memory(*file, memory, available); !fits) return report_error(fits.error());

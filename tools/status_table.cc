@@ -256,6 +256,16 @@ std::string edge_tables(const Json& status) {
   out += fmt::format("waiting        {} contributions in {} slots, {} grants\n",
                      text_of(aggregation, "held_contributions"), text_of(aggregation, "slots"),
                      text_of(aggregation, "grants_waiting"));
+  out += fmt::format("arena          {} in use, {} at most, {} reserved\n",
+                     bytes_of(aggregation, "arena_used_bytes"),
+                     bytes_of(aggregation, "arena_high_water_bytes"), bytes_of(aggregation, "arena_bytes"));
+  for (const auto& row : rows_of(member(aggregation, "values"), [](const Json& values) {
+         return std::vector<std::string>{text_of(values, "contributor"), text_of(values, "nan"),
+                                         text_of(values, "infinity"), text_of(values, "rejected_chunks"),
+                                         text_of(values, "saturated")};
+       }))
+    out += fmt::format("values         of {}: {} NaN, {} infinite, {} chunks rejected, {} saturated\n",
+                       row[0], row[1], row[2], row[3], row[4]);
   out += fmt::format("drops          {}\n", counts_of(member(status, "drops")));
   return out;
 }

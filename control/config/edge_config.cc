@@ -141,12 +141,13 @@ class EdgeReader {
   }
 
   void read_memory(const YamlValue& value) {
-    const YamlMap map = value.map({"hugepages", "buffers", "buffer_bytes", "limit"});
+    const YamlMap map = value.map({"hugepages", "buffers", "buffer_bytes", "arena", "limit"});
     if (const auto use = map.find("hugepages"))
       file_.hugepages = static_cast<HugepageUse>(choice(*use, {"auto", "required", "off"}));
     file_.buffers = whole_number(map.get("buffers"), 64, kMaxBuffers);
     file_.buffer_bytes =
         static_cast<std::uint32_t>(whole_number(map.get("buffer_bytes"), kLeastBufferBytes, kMaxPacketBytes));
+    if (const auto arena = map.find("arena")) file_.arena_bytes = byte_count(*arena);
     if (const auto limit = map.find("limit")) file_.memory_limit_bytes = byte_count(*limit);
   }
 

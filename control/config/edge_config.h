@@ -62,6 +62,7 @@ struct EdgeFile {
   HugepageUse hugepages = HugepageUse::kAuto;
   std::uint64_t buffers = 0;
   std::uint32_t buffer_bytes = 0;
+  std::uint64_t arena_bytes = 0;         ///< 0: as much as the schedule needs.
   std::uint64_t memory_limit_bytes = 0;  ///< 0: what the machine has.
   std::string controller;                ///< HOST:PORT.
   TlsFiles controller_tls;

@@ -98,7 +98,8 @@ EdgeMemory edge_memory(const EdgeFile& file) {
   memory.parts = {{"packet and header buffers", memory.pool.buffers, pool_bytes},
                   {"DPDK's environment", 1, kEalBytes},
                   {"rings shared with others", rings, rings_bytes},
-                  {"windows of links", windows, windows * kWindowEntryBytes}};
+                  {"windows of links", windows, windows * kWindowEntryBytes},
+                  {"arena", file.arena_bytes == 0 ? 0U : 1U, file.arena_bytes}};
   for (const EdgeMemory::Part& part : memory.parts) memory.bytes += part.bytes;
   return memory;
 }

@@ -130,6 +130,7 @@ Status EdgeNode::make_edge() {
   instruction_set_ = *instructions;
   config.instruction_set = instruction_set_;
   config.pool_buffers = file_.buffers;
+  config.arena_bytes = file_.arena_bytes;
   config.links = file_.edge_links();
   std::vector<Port*> ports;
   for (const auto& port : ports_) ports.push_back(port.get());

@@ -154,8 +154,26 @@ void add_aggregation(Families& out, const EdgeSample& sample) {
     out.sum(lag.rounds, lag.behind_ns, {{"contributor", lag.name}});
   out.gauge("tombolo_edge_slots", "Chunks that the open rounds have room for.").value(aggregation.slots);
   out.gauge("tombolo_edge_held_contributions",
-            "Contributions that wait for others of their chunk; each holds a packet buffer.")
+            "Contributions that wait for others of their chunk, in a packet buffer each or in the arena.")
       .value(aggregation.held_contributions);
+  out.gauge("tombolo_edge_arena_bytes", "Memory reserved for contributions that wait long.")
+      .value(aggregation.arena_bytes);
+  out.gauge("tombolo_edge_arena_used_bytes", "Of it, in use.").value(aggregation.arena_used_bytes);
+  out.gauge("tombolo_edge_arena_used_bytes_max", "Most that was in use, of each lane by itself.")
+      .value(aggregation.arena_high_water_bytes);
+  const auto by_contributor = [&](auto member, const char* kind) {
+    for (const ValueSample& values : aggregation.values)
+      out.value(values.*member, {{"contributor", values.name}, {"kind", kind}});
+  };
+  out.counter("tombolo_edge_values_total",
+              "Values of contributors that were not finite, and of an island's results that did not fit.");
+  by_contributor(&ValueSample::nan, "nan");
+  by_contributor(&ValueSample::infinity, "infinity");
+  by_contributor(&ValueSample::saturated, "saturated");
+  out.counter("tombolo_edge_rejected_chunks_total",
+              "Chunks that a contributor was left out of for values that were not finite.");
+  for (const ValueSample& values : aggregation.values)
+    out.value(values.rejected_chunks, {{"contributor", values.name}});
   out.gauge("tombolo_edge_grants_outstanding",
             "Rounds of trees whose source may send and that are not over, counted in each lane.")
       .value(aggregation.grants_unfinished);

@@ -67,6 +67,9 @@ void sample_lane(const Lane& lane, std::size_t worker, EdgeSample& sample) {
   aggregation.durations.sum_ns += counters.round_durations.sum_ns();
   aggregation.slots += counters.slots.get();
   aggregation.held_contributions += counters.held_contributions.get();
+  aggregation.arena_bytes += counters.arena_bytes.get();
+  aggregation.arena_used_bytes += counters.arena_used_bytes.get();
+  aggregation.arena_high_water_bytes += counters.arena_high_water_bytes.get();
   aggregation.grants_unfinished += counters.grants_unfinished.get();
   aggregation.grants_pending += counters.grants_pending.get();
 }
@@ -81,6 +84,22 @@ void sample_lags(const Edge& edge, const EdgeNames& names, AggregationSample& ag
     if (lag.rounds == 0) continue;
     lag.name = island_name(names, static_cast<std::uint16_t>(rank));
     aggregation.lags.push_back(std::move(lag));
+  }
+}
+
+void sample_values(const Edge& edge, const EdgeNames& names, AggregationSample& aggregation) {
+  for (std::size_t rank = 0; rank < dataplane::kLagRanks; ++rank) {
+    ValueSample values;
+    for_each_lane(edge, [&](const Lane& lane, std::size_t) {
+      const dataplane::ValueCounters& counters = lane.counters().values[rank];
+      values.nan += counters.nan.get();
+      values.infinity += counters.infinity.get();
+      values.rejected_chunks += counters.rejected_chunks.get();
+      values.saturated += counters.saturated.get();
+    });
+    if (values.nan + values.infinity + values.saturated == 0) continue;
+    values.name = island_name(names, static_cast<std::uint16_t>(rank));
+    aggregation.values.push_back(std::move(values));
   }
 }
 
@@ -229,6 +248,7 @@ EdgeSample take_sample(const Edge& edge, const EdgeNames& names, EdgeSurrounding
   std::sort(sample.lanes.begin(), sample.lanes.end(),
             [](const LaneSample& a, const LaneSample& b) { return a.lane < b.lane; });
   sample_lags(edge, names, sample.aggregation);
+  sample_values(edge, names, sample.aggregation);
   for (std::size_t link = 0; link < edge.config().links.size(); ++link) {
     sample.peers.push_back(sample_peer(edge, link));
     const bool named = link < names.links.size() && !names.links[link].empty();

@@ -95,6 +95,15 @@ struct LagSample {
   Nanoseconds behind_ns = 0;
 };
 
+/// Values of one rank that were not finite, or did not fit, summed over lanes.
+struct ValueSample {
+  std::string name;
+  std::uint64_t nan = 0;
+  std::uint64_t infinity = 0;
+  std::uint64_t rejected_chunks = 0;
+  std::uint64_t saturated = 0;
+};
+
 struct DurationSample {
   std::array<std::uint64_t, dataplane::DurationCounters::kClasses> counts{};  ///< By class, not cumulative.
   Nanoseconds sum_ns = 0;
@@ -107,6 +116,10 @@ struct AggregationSample {
   std::vector<LagSample> lags;  ///< Of contributors that have finished a round here, by rank.
   std::uint64_t slots = 0;
   std::uint64_t held_contributions = 0;
+  std::uint64_t arena_bytes = 0;  ///< Reserved.
+  std::uint64_t arena_used_bytes = 0;
+  std::uint64_t arena_high_water_bytes = 0;  ///< Of each lane by itself, added up.
+  std::vector<ValueSample> values;           ///< Of ranks with anything to tell, by rank.
   std::uint64_t grants_unfinished = 0;
   std::uint64_t grants_pending = 0;
 };

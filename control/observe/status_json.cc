@@ -97,8 +97,19 @@ Json aggregation_json(const AggregationSample& aggregation) {
               {"mean_round_s", nullptr},
               {"slots", aggregation.slots},
               {"held_contributions", aggregation.held_contributions},
+              {"arena_bytes", aggregation.arena_bytes},
+              {"arena_used_bytes", aggregation.arena_used_bytes},
+              {"arena_high_water_bytes", aggregation.arena_high_water_bytes},
               {"grants_outstanding", aggregation.grants_unfinished},
               {"grants_waiting", aggregation.grants_pending},
+              {"values", list(aggregation.values,
+                              [](const ValueSample& values) -> Json {
+                                return {{"contributor", values.name},
+                                        {"nan", values.nan},
+                                        {"infinity", values.infinity},
+                                        {"rejected_chunks", values.rejected_chunks},
+                                        {"saturated", values.saturated}};
+                              })},
               {"lag", list(aggregation.lags, [](const LagSample& lag) -> Json {
                  return {{"contributor", lag.name},
                          {"rounds", lag.rounds},

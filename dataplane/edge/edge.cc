@@ -152,7 +152,7 @@ Status Edge::install(std::shared_ptr<const EpochTable> table, std::uint32_t firs
                              newest_epoch_, older_epoch_)};
   std::vector<std::unique_ptr<LaneEpoch>> epochs;
   for (std::uint16_t lane = 0; lane < config_.lane_count; ++lane) {
-    auto epoch = LaneEpoch::create(table, first_round, lane, config_.instruction_set);
+    auto epoch = LaneEpoch::create(table, first_round, lane, {config_.instruction_set, config_.held_bytes});
     if (!epoch) return std::move(epoch).error().within(where);
     epochs.push_back(std::move(epoch).value());
   }

@@ -25,6 +25,10 @@ struct EdgeConfig {
   Nanoseconds hello_interval_ns = 200 * kMillisecond;
   fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline;
   std::uint64_t pool_buffers = 0;  ///< Packet buffers in the pool: what plans are checked against.
+  /// Memory for contributions that wait long: what plans are checked against; 0: as much as they need.
+  std::uint64_t arena_bytes = 0;
+  /// Contributions within that many bytes wait in their packets: a constant but for tests and benchmarks.
+  std::uint32_t held_bytes = aggregation::kHeldBytes;
   std::vector<EdgeLink> links;
 };
 

@@ -36,6 +36,8 @@ Nanoseconds Lane::turn(Nanoseconds now_ns) {
     if (!tell_upward(*epoch, now_ns)) next_ns = std::min(next_ns, now_ns + kRetry);
     if (!tell_downward(*epoch, now_ns)) next_ns = std::min(next_ns, now_ns + kRetry);
     if (std::exchange(again_, false)) next_ns = now_ns;
+    for (aggregation::FoldPoint& point : epoch->points)
+      if (point.settle()) changed_ = true;  // Looked at again in the next turn, whenever that is.
     for (const aggregation::FoldPoint& point : epoch->points)
       next_ns = std::min(next_ns, point.next_deadline_ns());
   }

@@ -78,9 +78,12 @@ struct LaneCounters {
   // As of the end of the last turn in which something happened.
   Counter rounds_open;         ///< Rounds of local fold points.
   Counter slots;               ///< Chunks that they have room for.
-  Counter held_contributions;  ///< Payloads in those slots: each holds a packet buffer.
-  Counter grants_unfinished;   ///< Rounds of trees that were granted and have not ended.
-  Counter grants_pending;      ///< News for sources that waits for room on a link.
+  Counter held_contributions;  ///< Payloads in those slots.
+  Counter arena_bytes;         ///< Reserved for those that wait long, by live epochs.
+  Counter arena_used_bytes;    ///< Cells in use; the others of the payloads hold a packet buffer each.
+  Counter arena_high_water_bytes;
+  Counter grants_unfinished;  ///< Rounds of trees that were granted and have not ended.
+  Counter grants_pending;     ///< News for sources that waits for room on a link.
 };
 
 /// One (link, lane). Written by the lane's worker, read by anybody.

@@ -70,7 +70,7 @@ Status check_site_point(const EpochTable& table, std::size_t index) {
 // lint: set-up, runs in control before the lane sees the epoch
 Result<std::unique_ptr<LaneEpoch>> LaneEpoch::create(std::shared_ptr<const EpochTable> table,
                                                      std::uint32_t first_round, std::uint16_t lane,
-                                                     fold::InstructionSet instruction_set) {
+                                                     const FoldOptions& options) {
   if (table->period == 0 || table->lane_count == 0) return invalid_input("no schedule entry, or no lane");
   for (std::size_t island = 0; island < table->islands.size(); ++island)
     if (auto checked = check_receive_trees(*table, island); !checked) return std::move(checked).error();
@@ -96,7 +96,8 @@ Result<std::unique_ptr<LaneEpoch>> LaneEpoch::create(std::shared_ptr<const Epoch
       config.entries = table->islands[i].members;
     config.first_round = first_round;
     config.geometry = {lane, table->lane_count, table->chunk_elements, table->max_payload_bytes};
-    config.instruction_set = instruction_set;
+    config.instruction_set = options.instruction_set;
+    config.held_bytes = options.held_bytes;
     config.non_finite = table->non_finite;
     config.narrow_partials = table->narrow_partials;
     config.deadline_ns = table->deadline_ns;

@@ -14,6 +14,12 @@
 
 namespace tombolo::dataplane {
 
+/// How an edge folds, whatever the epoch.
+struct FoldOptions {
+  fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline;
+  std::uint32_t held_bytes = aggregation::kHeldBytes;  ///< See FoldPointConfig.
+};
+
 /// One epoch's state in one lane: fold points and grants. Allocated whole by control when the epoch is
 /// committed, then owned by the lane until a later epoch takes its place.
 struct LaneEpoch {
@@ -21,9 +27,9 @@ struct LaneEpoch {
 
   /// Errors: kInvalidInput, naming what is wrong with the table: an island without an entry for each round, a
   /// member whose chunks no tree delivers, a fold point whose entries do not fit.
-  static Result<std::unique_ptr<LaneEpoch>> create(
-      std::shared_ptr<const EpochTable> table, std::uint32_t first_round, std::uint16_t lane,
-      fold::InstructionSet instruction_set = fold::InstructionSet::kBaseline);
+  static Result<std::unique_ptr<LaneEpoch>> create(std::shared_ptr<const EpochTable> table,
+                                                   std::uint32_t first_round, std::uint16_t lane,
+                                                   const FoldOptions& options = {});
 
   /// Whether the round belongs to this epoch.
   bool covers(std::uint32_t round) const { return round >= first_round && round < end_round; }

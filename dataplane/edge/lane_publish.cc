@@ -32,6 +32,8 @@ void Lane::publish_rounds() {
   std::uint64_t open = 0;
   std::uint64_t slots = 0;
   std::uint64_t held = 0;
+  std::uint64_t arena_bytes = 0;
+  std::uint64_t arena_used_bytes = 0;
   std::uint64_t unfinished = 0;
   std::uint64_t pending = 0;
   for (std::size_t i = epochs_.size(); i-- > 0;) {
@@ -56,12 +58,20 @@ void Lane::publish_rounds() {
         ++open;
         slots += window.window_slots();
         held += window.held();
+        arena_used_bytes +=
+            window.in_arena() * aggregation::Arena::cell_bytes(window.geometry().max_payload_bytes);
       }
   }
   board_.set_count(std::min<std::uint64_t>(open, RoundBoard::kPlaces));
   counters_.rounds_open.set(open);
   counters_.slots.set(slots);
+  for (const auto& epoch : epochs_)
+    if (epoch)
+      for (const aggregation::FoldPoint& point : epoch->points) arena_bytes += point.arena_bytes();
   counters_.held_contributions.set(held);
+  counters_.arena_bytes.set(arena_bytes);
+  counters_.arena_used_bytes.set(arena_used_bytes);
+  counters_.arena_high_water_bytes.set(std::max(counters_.arena_high_water_bytes.get(), arena_used_bytes));
   counters_.grants_unfinished.set(unfinished);
   counters_.grants_pending.set(pending);
 }

@@ -93,11 +93,12 @@ std::string edge_yaml(const Layout& layout, SiteId site) {
       "metrics: {6}:{7}\n"
       "log: {{format: text, level: info}}\n"
       "workers: {{count: {8}, idle_sleep_us: {9}}}\n"
-      "memory: {{hugepages: auto, buffers: {10}, buffer_bytes: {11}}}\n"
+      "memory: {{hugepages: auto, buffers: {10}, buffer_bytes: {11}, arena: {14}}}\n"
       "controller: {{address: \"{12}:{13}\"}}\n",
       layout.site(site), layout.folder, kTestbedJob, layout.config.lane_count, layout.hello_interval_ms,
       layout.edge_socket(site), layout.edge_management(site), kEdgeMetricsPort, layout.config.workers,
-      kIdleSleepUs, needs.buffers(), needs.buffer_bytes, layout.controller_management(), kControllerPort);
+      kIdleSleepUs, needs.buffers(), needs.buffer_bytes, layout.controller_management(), kControllerPort,
+      needs.arena_bytes);
   const std::vector<control::Neighbour>& links = layout.places[site].links;
   text += "ports:\n";
   for (std::size_t i = 0; i < links.size(); ++i)
@@ -125,7 +126,9 @@ std::string controller_yaml(const Layout& layout) {
       layout.controller_management(), kControllerPort, layout.folder, layout.profile, layout.scale,
       kTestbedJob, config.lane_count, layout.jumbo ? "jumbo" : "standard", layout.bytes,
       config.multicast ? "on" : "off",
-      config.tree_aggregation ? "tree" : config.edge_aggregation ? "edge" : "none");
+      config.tree_aggregation   ? "tree"
+      : config.edge_aggregation ? "edge"
+                                : "none");
   text += fmt::format("format: {}\nresult_format: {}\nnon_finite: {}\n", name(config.format),
                       name(config.output_format()), name(config.non_finite));
   if (layout.native_multicast) text += fmt::format("native_multicast: {}\n", kGroups);

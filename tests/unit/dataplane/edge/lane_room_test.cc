@@ -73,6 +73,48 @@ TEST_F(LaneRoomTest, AFullWindowBelowRefusesAndTheRepeatIsTaken) {
   EXPECT_EQ(edge.drops(DropReason::kDuplicateSequence), 1U);
 }
 
+TEST_F(LaneRoomTest, ALateMemberPinsNoReceiveBuffers) {
+  constexpr std::uint32_t kChunks = 128;
+  EdgeOptions small = one_lane(512, 4096);
+  small.receive_buffers = 96;  // Two members' windows are 256 contributions.
+  SmallEdge edge(small);
+  edge.update.elements = kChunks * 32;
+  EpochOptions options;
+  options.slots_per_lane = kChunks;
+  start(edge, options);
+  for (std::uint32_t chunk = 0; chunk < kChunks; ++chunk) {
+    edge.contribute(0, kFirstRound, chunk);
+    edge.contribute(1, kFirstRound, chunk);
+    edge.turn();
+    if (chunk % 8 == 7) edge.acknowledge_everywhere();
+  }
+  edge.acknowledge_everywhere();
+  for (int turn = 0; turn < 100; ++turn) edge.turn();
+  const std::uint32_t held = aggregation::held_buffers(aggregation::kHeldBytes, kMaxPayloadBytes);
+  EXPECT_LE(edge.rx_pool().in_use(), held);
+  EXPECT_EQ(edge.rx_pool().empties(), 0U);
+  const LaneCounters& counters = edge.lane(0).counters();
+  EXPECT_EQ(counters.held_contributions.get(), 2 * kChunks);
+  EXPECT_GE(counters.arena_used_bytes.get(), (2 * kChunks - held) * std::uint64_t{kMaxPayloadBytes});
+  EXPECT_GE(counters.arena_bytes.get(), counters.arena_used_bytes.get());
+
+  edge.advance(kDeadline / 2);
+  edge.forget_received();
+  for (std::uint32_t chunk = 0; chunk < kChunks; ++chunk) {
+    edge.contribute(2, kFirstRound, chunk);
+    edge.turn();
+    if (chunk % 8 == 7) edge.acknowledge_everywhere();
+  }
+  const auto results = edge.take(kIsland, Type::kResult);
+  ASSERT_EQ(results.size(), kChunks);
+  for (const Received& result : results)
+    EXPECT_EQ(result.payload, edge.update.mean(kRanks, kFirstRound, result.header.chunk));
+  EXPECT_EQ(edge.all_drops(), 0U);
+  edge.acknowledge_everywhere();
+  EXPECT_EQ(counters.arena_used_bytes.get(), 0U);
+  EXPECT_GT(counters.arena_high_water_bytes.get(), 0U);
+}
+
 TEST_F(LaneRoomTest, AFullWindowHoldsUpItsOwnTreesOnly) {
   constexpr std::uint32_t kWindow = 64;
   SmallEdge edge(one_lane(kWindow, 4096));

@@ -126,7 +126,7 @@ Bytes sealed(wire::Header header, const Bytes& payload) {
 SmallEdge::SmallEdge(const EdgeOptions& options)
     : options_(options),
       edge_pool_(make_pool(options.edge_buffers)),
-      rx_pool_(make_pool(kRxBuffers)),
+      rx_pool_(make_pool(options.receive_buffers)),
       puppet_pool_(make_pool(kRxBuffers)) {
   EdgeConfig config;
   config.site = "MID";

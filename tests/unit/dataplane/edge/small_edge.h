@@ -56,6 +56,7 @@ struct EdgeOptions {
   std::uint32_t receive_queues = 1;
   std::uint32_t window_packets = 256;
   std::uint32_t edge_buffers = 4096;
+  std::uint32_t receive_buffers = 1 << 14;
   Nanoseconds hello_interval_ns = 10 * kSecond;
 };
 

@@ -132,7 +132,8 @@ TEST_P(WorkerThreadTest, RoundsAreExactAcrossAnEpochChange) {
     return results.size() == in_all || edge_.all_drops() > 0;
   });
   EXPECT_TRUE(finished);
-  EXPECT_EQ(edge_.all_drops(), 0U);
+  for (std::size_t i = 0; i < kDropReasons; ++i)
+    EXPECT_EQ(edge_.drops(static_cast<DropReason>(i)), 0U) << name(static_cast<DropReason>(i));
   EXPECT_EQ(results.size(), in_all);
   for (const Received& result : results) {
     EXPECT_EQ(result.header.epoch, epoch_of(result.header.round));

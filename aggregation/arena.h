@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/check.h"
+
+namespace tombolo::aggregation {
+
+/// How far behind the newest arrival of a window a contribution may lie and still wait in its packet, in
+/// bytes of payload. What folds within that distance is read from where the NIC put it, while it is in the
+/// cache: 256 KiB are half of the second-level cache of the smallest server cores. What waits longer would
+/// leave the cache anyway, and would pin a receive buffer for as long as the slowest member is late.
+inline constexpr std::uint32_t kHeldBytes = 256 * 1024;
+/// Contributions stay in their packets for as long as they wait.
+inline constexpr std::uint32_t kHoldAll = std::numeric_limits<std::uint32_t>::max();
+
+/// Where a window keeps contributions that wait long: a cell of its own for each place of a slot, those of
+/// one chunk side by side, and the order in which contributions came. The memory is the fold point's.
+class Arena {
+ public:
+  /// A cell starts on a cache line.
+  static constexpr std::size_t kAlignment = 64;
+  static constexpr std::size_t cell_bytes(std::uint32_t max_payload_bytes) {
+    return (max_payload_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+
+  /// A contribution that waits in its packet.
+  struct Waiting {
+    std::uint32_t index = 0;  ///< Of the chunk, in its lane.
+    std::uint8_t member = 0;
+    std::uint8_t looks = 0;  ///< How often its buffer was found to be needed elsewhere.
+    std::uint16_t bytes = 0;
+  };
+
+  /// None: everything waits in its packet.
+  Arena() = default;
+  /// `memory` has `cells` cells for payloads of that size. Beyond `held` contributions the oldest is due.
+  // lint: set-up, runs before the first packet
+  Arena(std::byte* memory, std::size_t cells, std::uint32_t max_payload_bytes, std::uint32_t held)
+      : memory_(memory),
+        cell_bytes_(cell_bytes(max_payload_bytes)),
+        cells_(cells),
+        held_(held),
+        queue_(2 * cells) {
+    CHECK(cells > 0);
+  }
+
+  bool exists() const { return memory_ != nullptr; }
+  std::byte* cell(std::size_t place) const {
+    CHECK(place < cells_);
+    return memory_ + place * cell_bytes_;
+  }
+  bool holds(const std::byte* data) const {
+    return exists() && data >= memory_ && data < memory_ + cells_ * cell_bytes_;
+  }
+
+  /// False when there is no room: then the contribution must not wait. A place may be in the queue twice,
+  /// once for a chunk that is folded by now.
+  bool push(const Waiting& waiting) {
+    if (count_ == queue_.size()) return false;
+    queue_[(first_ + count_++) % queue_.size()] = waiting;
+    return true;
+  }
+  /// Whether more wait than may.
+  bool is_due() const { return count_ > held_; }
+  Waiting pop() {
+    const Waiting oldest = queue_[first_];
+    first_ = (first_ + 1) % queue_.size();
+    --count_;
+    return oldest;
+  }
+  void clear() { first_ = count_ = 0; }
+
+ private:
+  std::byte* memory_ = nullptr;
+  std::size_t cell_bytes_ = 0;
+  std::size_t cells_ = 0;
+  std::size_t held_ = 0;
+  std::vector<Waiting> queue_;  ///< A ring.
+  std::size_t first_ = 0;
+  std::size_t count_ = 0;
+};
+
+}  // namespace tombolo::aggregation
