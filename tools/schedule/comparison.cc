@@ -73,8 +73,8 @@ Result<std::vector<CompareRow>> our_rows(const NetworkInput& input, const Compar
   const auto found = find_event(input, {&barrier->schedule, 1}, event, clock, tell);
   if (!found) {
     if (wishes.form == "event" || found.error().code != ErrorCode::kNotSupported) return found.error();
-    rows.push_back(
-        {schedule::baselines::undefined_baseline("no barrier (event)", "", found.error().message), Runs::kNowhere, true});
+    rows.push_back({schedule::baselines::undefined_baseline("no barrier (event)", "", found.error().message),
+                    Runs::kNowhere, true});
     return rows;
   }
   rows.push_back(event_row(*found));
