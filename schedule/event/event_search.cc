@@ -19,7 +19,7 @@ namespace {
 constexpr double kFirstHeat = 0.03;
 constexpr double kLastHeat = 0.0005;
 /// A schedule is better if it is so by more than rounding: else a longer one could pass for better.
-constexpr double kBetter = 1 - 1e-9;
+constexpr double kBetter = 1 - 1e-7;
 /// Starts of annealing, each with its share of the evaluations.
 constexpr std::size_t kStarts = 4;
 

@@ -15,7 +15,8 @@ using GroupedCycle = std::vector<Grouping>;
 /// a tree of near clusters is a number of several digits; a round joins islands that differ in one digit
 /// only) with 2 to 64 islands in a clique, as a sweep over the digits and in the order of a ruler (near
 /// digits more often); the same with rounds of only the islands that the network serves quickly in between;
-/// rounds of only those, and one or two in which each of the slow meets one of them; and regions, their leaders, regions. No cycle has more than `max_rounds` rounds.
+/// rounds of only those, and one or two in which each of the slow meets one of them; and regions, their
+/// leaders, regions. No cycle has more than `max_rounds` rounds.
 std::vector<GroupedCycle> structured_cycles(const Problem& problem, const PairTimes& pairs,
                                             std::size_t max_rounds);
 

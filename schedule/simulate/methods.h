@@ -67,8 +67,8 @@ double rest_then_full_disagreement_s(double rest_s, double exchange_s, std::size
 /// Errors: those of simulate_colocated, simulate_timeline, simulate_outer, and make_timeline.
 Result<Curve> simulate_method(Islands& islands, const Method& method, const Course& course, Random& random);
 
-/// steady_drift_s of the method; nothing for outer optimizers and timelines, 0 for colocated training. The rounds are those
-/// of `duration_s`, or ten cycles if that is longer.
+/// steady_drift_s of the method; nothing for outer optimizers and timelines, 0 for colocated training. The
+/// rounds are those of `duration_s`, or ten cycles if that is longer.
 std::optional<double> method_steady_drift_s(const Method& method, std::size_t islands, double duration_s,
                                             Random& random);
 
