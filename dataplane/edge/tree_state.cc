@@ -52,13 +52,19 @@ SourceEnds::SourceEnds(const EpochTable& table) {
   for (const LocalIsland& island : table.islands)
     most += static_cast<std::size_t>(std::count_if(island.members.begin(), island.members.end(),
                                                    [](const auto& entry) { return entry.on_tree; }));
-  ends_.reserve(2 * most);
+  ends_.resize(2 * most);
 }
 
 bool SourceEnds::add(const SourceEnd& end) {
   if (!has_room(1)) return false;
-  ends_.push_back(end);
+  ends_[(head_ + count_) % ends_.size()] = end;
+  ++count_;
   return true;
+}
+
+void SourceEnds::pop() {
+  head_ = (head_ + 1) % ends_.size();
+  --count_;
 }
 
 }  // namespace tombolo::dataplane

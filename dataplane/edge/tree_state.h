@@ -55,17 +55,19 @@ class SourceEnds {
  public:
   explicit SourceEnds(const EpochTable& table);
 
-  bool empty() const { return ends_.empty(); }
-  std::size_t size() const { return ends_.size(); }
+  bool empty() const { return count_ == 0; }
+  std::size_t size() const { return count_; }
   /// Whether `count` more find a place.
-  bool has_room(std::size_t count) const { return ends_.size() + count <= ends_.capacity(); }
+  bool has_room(std::size_t count) const { return count_ + count <= ends_.size(); }
   /// False, and nothing changes, if there is no place.
   bool add(const SourceEnd& end);
-  const SourceEnd& front() const { return ends_.front(); }
-  void pop() { ends_.erase(ends_.begin()); }
+  const SourceEnd& front() const { return ends_[head_]; }
+  void pop();
 
  private:
-  std::vector<SourceEnd> ends_;  ///< Its capacity is fixed.
+  std::vector<SourceEnd> ends_;  ///< A ring.
+  std::size_t head_ = 0;
+  std::size_t count_ = 0;
 };
 
 }  // namespace tombolo::dataplane

@@ -33,10 +33,10 @@ schedule::EpochPlan small_plan(bool multicast, bool edge_aggregation, bool tree_
                                  .update_bytes = 100'000,
                                  .multicast = multicast,
                                  .edge_aggregation = edge_aggregation,
-                                 .tree_aggregation = tree_aggregation,
                                  .format = multicast ? NumberFormat::kMxInt8 : NumberFormat::kFp32,
                                  .result_format = multicast ? NumberFormat::kBf16 : NumberFormat::kFp32,
-                                 .non_finite = NonFinitePolicy::kZero});
+                                 .non_finite = NonFinitePolicy::kZero,
+                                 .tree_aggregation = tree_aggregation});
   CHECK(plan.ok());
   return std::move(plan).value();
 }

@@ -71,15 +71,16 @@ TEST(Validate, AnyOtherLengthIsRefused) {
   }
 }
 
+struct NamedCase {
+  const char* what;
+  const char* sample;
+  DropReason expected;
+  Change change;
+};
+
 TEST(Validate, NamesItsReason) {
-  struct Case {
-    const char* what;
-    const char* sample;
-    DropReason expected;
-    Change change;
-  };
   using D = DropReason;
-  const std::vector<Case> cases{
+  const std::vector<NamedCase> cases{
       {"foreign magic", "grant", D::kBadMagic, [](Header& h, Bytes&) { h.magic = 0x4255; }},
       {"next version", "grant", D::kBadVersion, [](Header& h, Bytes&) { h.version = 2; }},
       {"type 0", "grant", D::kBadType, [](Header& h, Bytes&) { h.type = 0; }},
@@ -111,16 +112,6 @@ TEST(Validate, NamesItsReason) {
       {"unknown operation", "contribution", D::kBadField, [](Header& h, Bytes&) { h.operation = 6; }},
       {"result format", "contribution", D::kNone, [](Header& h, Bytes&) { h.result_format = 2; }},
       {"result format of a partial", "partial", D::kNone, [](Header& h, Bytes&) { h.result_format = 5; }},
-      {"own format of a partial by name", "partial", D::kBadField,
-       [](Header& h, Bytes&) { h.result_format = 2; }},
-      {"a partial's format as its result's", "partial", D::kNone,
-       [](Header& h, Bytes&) { h.result_format = 1; }},
-      {"partial of no format", "partial", D::kBadField, [](Header& h, Bytes&) { h.update_format = 0; }},
-      {"partial of an unknown format", "partial", D::kBadField,
-       [](Header& h, Bytes&) { h.update_format = 8; }},
-      {"partial that is too long", "partial", D::kBadField, [](Header& h, Bytes&) { h.specific = 3199; }},
-      {"update format of a contribution", "contribution", D::kBadField,
-       [](Header& h, Bytes&) { h.update_format = 2; }},
       {"own format by name", "contribution", D::kBadField, [](Header& h, Bytes&) { h.result_format = 1; }},
       {"unknown result format", "contribution", D::kBadField, [](Header& h, Bytes&) { h.result_format = 8; }},
       {"result format of a result", "result, jumbo", D::kBadField,
@@ -134,13 +125,7 @@ TEST(Validate, NamesItsReason) {
       {"hello without epoch", "hello", D::kNone, [](Header& h, Bytes&) { h.epoch = 0; }},
       {"contribution without rank", "contribution", D::kBadField,
        [](Header& h, Bytes&) { h.rank = kNoRank; }},
-      {"result for all", "result, jumbo", D::kNone, [](Header& h, Bytes&) { h.rank = kNoRank; }},
       {"result for nobody", "result, jumbo", D::kBadField,
-       [](Header& h, Bytes&) { h.rank = h.tree = kNoRank; }},
-      {"grant to a site", "grant", D::kNone, [](Header& h, Bytes&) { h.rank = kNoRank; }},
-      {"end of a site's round", "round end", D::kNone,
-       [](Header& h, Bytes&) { h.rank = kNoRank, h.tree = 3; }},
-      {"end of nobody's round", "round end", D::kBadField,
        [](Header& h, Bytes&) { h.rank = h.tree = kNoRank; }},
       {"contribution without tree", "contribution", D::kBadField,
        [](Header& h, Bytes&) { h.tree = kNoTree; }},
@@ -154,14 +139,39 @@ TEST(Validate, NamesItsReason) {
       {"join with specific", "join", D::kBadField, [](Header& h, Bytes&) { h.specific = 1; }},
       {"unknown outcome", "round end", D::kBadField, [](Header& h, Bytes&) { h.chunk = 5; }},
       {"complete, yet missing", "round end", D::kBadField, [](Header& h, Bytes&) { h.chunk = 0; }},
-      {"complete, so many results", "round end", D::kNone,
-       [](Header& h, Bytes&) { h.chunk = 0, h.rank = kNoRank, h.tree = 3; }},
       {"gap past highest", "feedback", D::kBadField, [](Header&, Bytes& p) { p[40] = std::byte{2}; }},
       {"hello that repairs the future", "hello", D::kBadField,
        [](Header&, Bytes& p) { p[9] = std::byte{2}; }},
       {"config without members", "config", D::kBadField, [](Header&, Bytes& p) { p[40] = std::byte{0}; }},
   };
-  for (const Case& c : cases) {
+  for (const NamedCase& c : cases) {
+    EXPECT_EQ(name(validate(changed(sample(c.sample), c.change))), name(c.expected)) << c.what;
+  }
+}
+
+TEST(Validate, NamesItsReasonOnTrees) {
+  using D = DropReason;
+  const std::vector<NamedCase> cases{
+      {"own format of a partial by name", "partial", D::kBadField,
+       [](Header& h, Bytes&) { h.result_format = 2; }},
+      {"a partial's format as its result's", "partial", D::kNone,
+       [](Header& h, Bytes&) { h.result_format = 1; }},
+      {"partial of no format", "partial", D::kBadField, [](Header& h, Bytes&) { h.update_format = 0; }},
+      {"partial of an unknown format", "partial", D::kBadField,
+       [](Header& h, Bytes&) { h.update_format = 8; }},
+      {"partial that is too long", "partial", D::kBadField, [](Header& h, Bytes&) { h.specific = 3199; }},
+      {"update format of a contribution", "contribution", D::kBadField,
+       [](Header& h, Bytes&) { h.update_format = 2; }},
+      {"result for all", "result, jumbo", D::kNone, [](Header& h, Bytes&) { h.rank = kNoRank; }},
+      {"grant to a site", "grant", D::kNone, [](Header& h, Bytes&) { h.rank = kNoRank; }},
+      {"end of a site's round", "round end", D::kNone,
+       [](Header& h, Bytes&) { h.rank = kNoRank, h.tree = 3; }},
+      {"end of nobody's round", "round end", D::kBadField,
+       [](Header& h, Bytes&) { h.rank = h.tree = kNoRank; }},
+      {"complete, so many results", "round end", D::kNone,
+       [](Header& h, Bytes&) { h.chunk = 0, h.rank = kNoRank, h.tree = 3; }},
+  };
+  for (const NamedCase& c : cases) {
     EXPECT_EQ(name(validate(changed(sample(c.sample), c.change))), name(c.expected)) << c.what;
   }
 }
