@@ -126,6 +126,9 @@ Status check_runnable(const Network& network, const Schedule& schedule, const Co
 }
 
 Status check_sending(const Schedule& schedule, const CompileOptions& options) {
+  for (const Round& round : schedule.rounds)
+    if (schedule.form == Form::kEvent && !round.trees.empty())
+      return invalid_input("a schedule of the form event has no trees of its own");
   if (schedule.form == Form::kEvent && options.sending_s.empty())
     return Error{ErrorCode::kNotSupported,
                  "a schedule of the form event runs only where its times are planned"};

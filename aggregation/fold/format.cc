@@ -14,11 +14,6 @@ namespace {
 
 using wire::Format;
 
-std::size_t element_bytes(Format format) {
-  if (format == Format::kFp32 || format == Format::kInt32) return 4;
-  return is_mx(format) ? 1 : 2;
-}
-
 std::int32_t to_int32(float value) {
   constexpr auto kLowest = static_cast<double>(std::numeric_limits<std::int32_t>::min());
   constexpr auto kHighest = static_cast<double>(std::numeric_limits<std::int32_t>::max());

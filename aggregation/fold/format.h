@@ -21,6 +21,12 @@ constexpr bool is_floating(wire::Format format) {
          format == wire::Format::kFp16;
 }
 
+/// Bytes of one element, without what it shares with others.
+constexpr std::size_t element_bytes(wire::Format format) {
+  if (format == wire::Format::kFp32 || format == wire::Format::kInt32) return 4;
+  return is_mx(format) ? 1 : 2;
+}
+
 /// Bytes that `elements` elements take in a payload; 0 for a format that does not exist. In a Microscaling
 /// payload of b = ceil(elements / 32) blocks, 32 b bytes of elements come first and b bytes of scales behind
 /// them: where the payload is aligned, the elements are.

@@ -1,5 +1,9 @@
 #include "aggregation/fold/kernel.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <array>
 #include <string>
 #include <utility>
@@ -28,6 +32,17 @@ struct ScalarFolds {
 };
 constexpr FoldTable kScalarFolds = make_table<ScalarFolds>(std::make_index_sequence<kKinds>());
 
+#if defined(__x86_64__)
+/// Not every compiler's __builtin_cpu_supports knows this name.
+bool has_f16c() {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+#endif
+
 const FoldTable& table_of(InstructionSet instruction_set) {
   switch (instruction_set) {
     case InstructionSet::kScalar:
@@ -54,8 +69,7 @@ bool is_available(InstructionSet instruction_set) {
   switch (instruction_set) {
 #if defined(__x86_64__)
     case InstructionSet::kAvx2:
-      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-             __builtin_cpu_supports("f16c");
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     case InstructionSet::kAvx512:
       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&

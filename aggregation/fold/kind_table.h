@@ -53,18 +53,19 @@ constexpr bool is_entry(std::size_t index) {
   return is_defined(kind_at(index)) && index_of(kind_at(index)) == index;
 }
 
+/// The function at an index of the table of a code path.
+template <typename Make, std::size_t index>
+constexpr FoldFunction entry_of() {
+  if constexpr (is_entry(index))
+    return Make::template function<kind_at(index)>();
+  else
+    return nullptr;
+}
+
 /// The table of a code path: Make::function<kind>() is the function for a kind.
 template <typename Make, std::size_t... Index>
 constexpr FoldTable make_table(std::index_sequence<Index...>) {
-  FoldTable table{};
-  const auto entry = []<std::size_t index>() -> FoldFunction {
-    if constexpr (is_entry(index))
-      return Make::template function<kind_at(index)>();
-    else
-      return nullptr;
-  };
-  ((table[Index] = entry.template operator()<Index>()), ...);
-  return table;
+  return {entry_of<Make, Index>()...};
 }
 
 }  // namespace tombolo::fold

@@ -5,7 +5,10 @@
 
 #include "aggregation/fold/kernel.h"
 #include "aggregation/fold/kind_table.h"
+#include "aggregation/fold/outside.h"
 #include "aggregation/fold/vector_encode.h"
+#include "aggregation/fold/vector_integers.h"
+#include "aggregation/fold/vector_loops.h"
 #include "aggregation/fold/vector_scale.h"
 
 /// The fold over vectors, written once for every instruction set. A file per set defines its vector type and
@@ -13,14 +16,13 @@
 /// could take one file's copy for all.
 ///
 /// Eight accumulators stay in registers while the inputs go by one after the other: that is one left fold per
-/// element for any number of inputs, mixed with partials as they come, without a loop per count. What the
-/// output format needs beyond fp32 is done in a second step, tile by tile in the first-level cache.
+/// element for any number of inputs, mixed with partials as they come, without a loop per count. The result
+/// is rounded to bf16 and fp16 in the registers; to the Microscaling formats, whose scales need 32 elements
+/// at once, in a second step, tile by tile in the first-level cache.
 namespace tombolo::fold {
 namespace {
 
-/// Accumulators of one block: enough to hide the latency of an addition, few enough for 16 registers.
-constexpr std::size_t kAccumulators = 8;
-/// Elements that are folded before they are converted to the output format.
+/// Elements that are folded before they are converted to a Microscaling format.
 constexpr std::size_t kTileElements = 512;
 
 enum class Mode { kSum, kWeighted, kMin, kMax };
@@ -29,21 +31,6 @@ constexpr Mode mode_of(wire::Operation operation) {
   if (operation == wire::Operation::kWeighted) return Mode::kWeighted;
   if (operation == wire::Operation::kMin) return Mode::kMin;
   return operation == wire::Operation::kMax ? Mode::kMax : Mode::kSum;
-}
-
-/// Calls `body` with 0 .. count - 1 as constants: indices that the compiler sees through to registers.
-template <std::size_t count, typename Body, std::size_t... j>
-[[gnu::always_inline]] inline void unroll_over(Body&& body, std::index_sequence<j...>) {
-  (body(std::integral_constant<std::size_t, j>{}), ...);
-}
-template <std::size_t count, typename Body>
-[[gnu::always_inline]] inline void unroll(Body&& body) {
-  unroll_over<count>(body, std::make_index_sequence<count>());
-}
-
-constexpr std::size_t element_bytes(wire::Format format) {
-  if (format == wire::Format::kFp32 || format == wire::Format::kInt32) return 4;
-  return is_mx(format) ? 1 : 2;
 }
 
 constexpr std::size_t whole_blocks(std::size_t elements) {
@@ -67,7 +54,7 @@ template <wire::Format format>
 
 /// A copy of the end of a payload, filled up with zeros to a whole block.
 struct Tail {
-  alignas(64) std::byte elements[128 * 4];
+  alignas(64) std::byte elements[kMxBlockElements * 4];
   alignas(64) std::byte scales[8];
 };
 
@@ -203,16 +190,6 @@ struct Block {
   }
 };
 
-/// What decodes slowly leaves the processor no room to look ahead, so memory is asked in time: so far ahead
-/// in the same payload, of which a cold one is fetched a third quicker.
-constexpr std::size_t kPrefetchBytes = 512;
-constexpr std::size_t kLineBytes = 64;
-
-template <std::size_t bytes>
-[[gnu::always_inline]] inline void prefetch(const std::byte* at) {
-  for (std::size_t line = 0; line < bytes; line += kLineBytes) __builtin_prefetch(at + line);
-}
-
 template <typename V, wire::Format format, Mode mode>
 struct Folder {
   static constexpr std::size_t kBlock = kAccumulators * V::kWidth;
@@ -291,70 +268,6 @@ struct Folder {
         findings.non_finite |= !fold_tile(call, finish, begin, count, scratch, true);
         findings.saturated += finish.encode(scratch, count, begin, call.elements, call.out);
       }
-    }
-    if (call.findings != nullptr) *call.findings = findings;
-  }
-};
-
-/// int32 by way of doubles, which hold every sum of 64 of them exactly; quotients, too, lie too far from any
-/// tie to be rounded to one.
-template <typename V, wire::Operation operation>
-struct IntegerFolder {
-  using D = typename V::D;
-  static constexpr std::size_t kWidth = V::kWidth / 2;
-  static constexpr std::size_t kBlock = kAccumulators * kWidth;
-
-  /// Folds `kBlock` elements; returns how many of them saturated.
-  [[gnu::always_inline]] static std::size_t fold_block(const Call& call, bool divide, std::size_t first,
-                                                       std::size_t count, std::byte* out) {
-    D sum[kAccumulators] = {};
-    alignas(64) std::byte tail[kBlock * 4] = {};
-    for (std::size_t i = 0; i < call.input_count; ++i) {
-      const std::byte* at = call.inputs[i] + first * 4;
-      if (count < kBlock) {
-        __builtin_memcpy(tail, at, count * 4);
-        at = tail;
-      } else {
-        prefetch<kBlock * 4>(at + kPrefetchBytes);
-      }
-      unroll<kAccumulators>([&](auto j) __attribute__((always_inline)) {
-        const D value = V::from_int32(at + j * kWidth * 4);
-        if (i == 0)
-          sum[j] = value;
-        else if constexpr (operation == wire::Operation::kMin)
-          sum[j] = sum[j] < value ? sum[j] : value;
-        else if constexpr (operation == wire::Operation::kMax)
-          sum[j] = sum[j] < value ? value : sum[j];
-        else
-          sum[j] = sum[j] + value;
-      });
-    }
-    typename V::L saturated{};
-    unroll<kAccumulators>([&](auto j) __attribute__((always_inline)) {
-      constexpr double kLowest = -0x1p31;
-      constexpr double kHighest = 0x1p31 - 1;
-      constexpr double kWhole = 0x1.8p52;  // Doubles of this size are whole numbers: adding it rounds.
-      D value = sum[j];
-      if (divide) value = (value / static_cast<double>(call.divisor) + kWhole) - kWhole;
-      saturated -= (value < kLowest) | (value > kHighest);
-      value = value < kLowest ? V::all_double(kLowest) : value;
-      value = value > kHighest ? V::all_double(kHighest) : value;
-      V::store_int32(out + j * kWidth * 4, value);
-    });
-    std::size_t total = 0;
-    for (std::size_t lane = 0; lane < kWidth; ++lane) total += static_cast<std::size_t>(saturated[lane]);
-    return total;
-  }
-
-  [[gnu::noinline]] static void fold(const Call& call, bool divide) {
-    Findings findings;
-    std::size_t first = 0;
-    for (; first + kBlock <= call.elements; first += kBlock)
-      findings.saturated += fold_block(call, divide, first, kBlock, call.out + first * 4);
-    if (first < call.elements) {
-      alignas(64) std::byte whole[kBlock * 4];
-      findings.saturated += fold_block(call, divide, first, call.elements - first, whole);
-      __builtin_memcpy(call.out + first * 4, whole, (call.elements - first) * 4);
     }
     if (call.findings != nullptr) *call.findings = findings;
   }

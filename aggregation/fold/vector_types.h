@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "aggregation/fold/vector_encode.h"
 
@@ -10,9 +11,8 @@
 namespace tombolo::fold {
 namespace {
 
-/// The types of `width` lanes, and of half as many of twice the size; which lanes of two vectors, one behind
-/// the other, are even or odd, and which of an even and an odd one come low or high when they are put
-/// together again. The compiler wants numbers here and no template parameters.
+/// The types of `width` lanes, and of half as many of twice the size. The compiler wants numbers here and no
+/// template parameters.
 template <std::size_t width>
 struct Lanes;
 template <>
@@ -26,10 +26,6 @@ struct Lanes<4> {
   typedef double D __attribute__((vector_size(16)));
   typedef std::int64_t L __attribute__((vector_size(16)));
   typedef std::int32_t Integers __attribute__((vector_size(8)));
-  static constexpr I kEven = {0, 2, 4, 6};
-  static constexpr I kOdd = {1, 3, 5, 7};
-  static constexpr I kLow = {0, 4, 1, 5};
-  static constexpr I kHigh = {2, 6, 3, 7};
 };
 template <>
 struct Lanes<8> {
@@ -42,10 +38,6 @@ struct Lanes<8> {
   typedef double D __attribute__((vector_size(32)));
   typedef std::int64_t L __attribute__((vector_size(32)));
   typedef std::int32_t Integers __attribute__((vector_size(16)));
-  static constexpr I kEven = {0, 2, 4, 6, 8, 10, 12, 14};
-  static constexpr I kOdd = {1, 3, 5, 7, 9, 11, 13, 15};
-  static constexpr I kLow = {0, 8, 1, 9, 2, 10, 3, 11};
-  static constexpr I kHigh = {4, 12, 5, 13, 6, 14, 7, 15};
 };
 template <>
 struct Lanes<16> {
@@ -58,15 +50,12 @@ struct Lanes<16> {
   typedef double D __attribute__((vector_size(64)));
   typedef std::int64_t L __attribute__((vector_size(64)));
   typedef std::int32_t Integers __attribute__((vector_size(32)));
-  static constexpr I kEven = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
-  static constexpr I kOdd = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
-  static constexpr I kLow = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
-  static constexpr I kHigh = {8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
 };
 
 template <std::size_t width>
 struct Vectors {
   static constexpr std::size_t kWidth = width;
+  static constexpr int kLanes = static_cast<int>(width);
   using F = typename Lanes<width>::F;
   using U = typename Lanes<width>::U;
   using I = typename Lanes<width>::I;
@@ -121,13 +110,21 @@ struct Vectors {
   }
   template <typename Pair>
   [[gnu::always_inline]] static Pair split(const Pair& pair) {
-    return {__builtin_shuffle(pair.first, pair.second, Lanes<width>::kEven),
-            __builtin_shuffle(pair.first, pair.second, Lanes<width>::kOdd)};
+    return split_lanes(pair, std::make_integer_sequence<int, kLanes>());
+  }
+  template <typename Pair, int... i>
+  [[gnu::always_inline]] static Pair split_lanes(const Pair& pair, std::integer_sequence<int, i...>) {
+    return {__builtin_shufflevector(pair.first, pair.second, (2 * i)...),
+            __builtin_shufflevector(pair.first, pair.second, (2 * i + 1)...)};
   }
   template <typename Pair>
   [[gnu::always_inline]] static Pair put_together(const Pair& pair) {
-    return {__builtin_shuffle(pair.first, pair.second, Lanes<width>::kLow),
-            __builtin_shuffle(pair.first, pair.second, Lanes<width>::kHigh)};
+    return put_lanes_together(pair, std::make_integer_sequence<int, kLanes>());
+  }
+  template <typename Pair, int... i>
+  [[gnu::always_inline]] static Pair put_lanes_together(const Pair& pair, std::integer_sequence<int, i...>) {
+    return {__builtin_shufflevector(pair.first, pair.second, (i / 2 + i % 2 * kLanes)...),
+            __builtin_shufflevector(pair.first, pair.second, ((i + kLanes) / 2 + i % 2 * kLanes)...)};
   }
   /// Rounded to nearest even in the upper half of each lane. NaNs are canonical and stay so.
   [[gnu::always_inline]] static U round_bf16(F value) {

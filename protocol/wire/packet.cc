@@ -204,19 +204,28 @@ void seal(Header& header) { header.header_crc = header_crc_of(header); }
 
 namespace {
 
+/// A field in a register of its own: the compiler may not join its load with its neighbour's.
+template <typename T>
+std::uint64_t apart(T field, unsigned bit) {
+  std::uint64_t value = field;
+  asm("" : "+r"(value));
+  return value << bit;
+}
+
 /// The header as eight little-endian words, each put together from its fields: a field is read as it was
 /// written.
 std::array<std::uint64_t, 8> words_of(const Header& h) {
-  const auto at = [](std::uint64_t value, unsigned bit) { return value << bit; };
-  return {h.magic | at(h.version, 16) | at(h.type, 24) | at(h.flags, 32) | at(h.key_id, 48),
-          h.job | at(h.rank, 16) | at(h.tree, 32) | at(h.lane, 48),
-          h.epoch | at(h.round, 32),
-          h.session | at(h.link_sequence, 32),
-          h.timestamp_us | at(h.chunk, 32),
-          h.specific,
-          h.format | at(h.operation, 8) | at(h.payload_bytes, 16) | at(h.result_format, 32) |
-              at(h.update_format, 40) | at(h.reserved[0], 48) | at(h.reserved[1], 56),
-          h.payload_crc};
+  return {
+      apart(h.magic, 0) | apart(h.version, 16) | apart(h.type, 24) | apart(h.flags, 32) | apart(h.key_id, 48),
+      apart(h.job, 0) | apart(h.rank, 16) | apart(h.tree, 32) | apart(h.lane, 48),
+      apart(h.epoch, 0) | apart(h.round, 32),
+      apart(h.session, 0) | apart(h.link_sequence, 32),
+      apart(h.timestamp_us, 0) | apart(h.chunk, 32),
+      h.specific,
+      apart(h.format, 0) | apart(h.operation, 8) | apart(h.payload_bytes, 16) | apart(h.result_format, 32) |
+          apart(h.update_format, 40) | apart(std::get<0>(h.reserved), 48) |
+          apart(std::get<1>(h.reserved), 56),
+      h.payload_crc};
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "base/random.h"
 #include "schedule/baselines/placement.h"
+#include "schedule/weighted_mixing.h"
 
 namespace tombolo::schedule::baselines {
 namespace {
@@ -63,7 +64,7 @@ Result<std::vector<TimedMatrix>> timed(const Scene& scene, const std::vector<Rou
       if (!time) return time.error();
       seconds = *time;
     }
-    cycle.push_back({matrix_of(round, scene.islands()), seconds});
+    cycle.push_back({averaging_matrix(round, scene.islands()), seconds});
   }
   return cycle;
 }

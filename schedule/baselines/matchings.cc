@@ -159,7 +159,7 @@ Baseline matcha(const Scene& scene) {
     const double budget = static_cast<double>(tenth) / kBudgets;
     const Matcha plan = optimize_matcha(matchings, scene.islands(), budget);
     const RandomRounds rounds = random_rounds(scene, plan, laplacians);
-    const Score score = score_random(rounds, scene.islands());
+    const Mixing score = score_random(rounds, scene.islands());
     if (!best.name.empty() && score.disagreement_s >= best.disagreement_s) continue;
     best.name = "MATCHA";
     best.source = kSource;

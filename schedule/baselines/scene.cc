@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/check.h"
 #include "base/units.h"
 
 namespace tombolo::schedule::baselines {
@@ -48,11 +49,6 @@ Scene::Scene(const Setting& setting)
       for (; site != source; site = setting_.routes.parent(source, site))
         paths_[from * islands() + to].push_back(first_link + setting_.routes.link_into(source, site));
     }
-  for (std::size_t link = 0; link < network.links.size(); ++link) {
-    const std::vector<bool>& links = setting_.capabilities.link_multicast;
-    link_multicast_.push_back(network.links[link].multicast &&
-                              (links.empty() ? setting_.capabilities.multicast : links[link]));
-  }
   const double bits = setting_.update_bytes * static_cast<double>(kBitsPerByte);
   for (const Island& island : network.islands)
     update_s_.push_back(bits / static_cast<double>(network.egress_bps[island.site]));
@@ -86,55 +82,11 @@ double Scene::busy_s(std::span<const double> loads) const {
 }
 
 double Scene::add_loads(std::span<const Message> messages, std::vector<double>& loads) const {
-  std::vector<Message> sorted(messages.begin(), messages.end());
-  std::sort(sorted.begin(), sorted.end(), [](const Message& a, const Message& b) {
-    return std::pair(a.from, a.payload) < std::pair(b.from, b.payload);
-  });
-  double latency_s = 0;
-  for (std::size_t begin = 0; begin < sorted.size();) {
-    std::size_t end = begin + 1;
-    while (end < sorted.size() && sorted[end].from == sorted[begin].from &&
-           sorted[end].payload == sorted[begin].payload)
-      ++end;
-    latency_s = std::max(latency_s, add_equal_loads(std::span(sorted).subspan(begin, end - begin), loads));
-    begin = end;
-  }
-  return latency_s;
-}
-
-/// Messages with the same bytes from one source. Returns the longest latency.
-double Scene::add_equal_loads(std::span<const Message> same_payload, std::vector<double>& loads) const {
-  const Rank source = same_payload.front().from;
-  const double updates = same_payload.front().updates;
-  const std::size_t first_link = 2 * islands();
-  loads[source] += replicates(source) ? updates : updates * static_cast<double>(same_payload.size());
-  std::vector<std::uint32_t> once;
-  double latency_s = 0;
-  for (const Message& message : same_payload) {
-    loads[islands() + message.to] += updates;
-    latency_s = std::max(latency_s, latency_s_(source, message.to));
-    const auto route = path(source, message.to);
-    bool shared = replicates(source);
-    for (auto link = route.rbegin(); link != route.rend(); ++link) {  // From the source on.
-      shared = shared && link_multicast_[*link - first_link];
-      if (shared)
-        once.push_back(*link);
-      else
-        loads[*link] += updates;
-    }
-  }
-  std::sort(once.begin(), once.end());
-  once.erase(std::unique(once.begin(), once.end()), once.end());
-  for (const std::uint32_t link : once) loads[link] += updates;
-  return latency_s;
-}
-
-bool Scene::replicates(Rank rank) const {
-  const Network& network = setting_.network;
-  const SiteId site = network.islands[rank].site;
-  const std::vector<bool>& sites = setting_.capabilities.site_replicates;
-  const bool can = network.site_replicates.empty() || network.site_replicates[site];
-  return can && (sites.empty() ? setting_.capabilities.multicast : sites[site]);
+  if (messages.empty()) return 0;
+  const auto load = models_.front().load(MessageRound{{messages.begin(), messages.end()}});
+  CHECK(load.ok());  // Baselines send between islands of the scene, which are all joined.
+  for (const ResourceLoad& use : load->loads) loads[use.resource] += use.updates;
+  return load->latency_s;
 }
 
 bool Scene::aggregates(Rank rank) const {
@@ -157,7 +109,7 @@ std::vector<Message> messages_of(const Matrix& w) {
   for (Eigen::Index i = 0; i < w.rows(); ++i)
     for (Eigen::Index j = 0; j < w.cols(); ++j)
       if (i != j && std::abs(w(i, j)) > kNothing)
-        messages.push_back({static_cast<Rank>(j), static_cast<Rank>(i), 1, 0});
+        messages.push_back({static_cast<Rank>(j), static_cast<Rank>(i)});
   return messages;
 }
 
@@ -177,15 +129,6 @@ bool is_clique_round(const Matrix& w, Round& round) {
     if (members.size() >= 2 && members.front() == i) round.cliques.push_back(std::move(members));
   }
   return true;
-}
-
-Matrix matrix_of(const Round& round, std::size_t islands) {
-  const auto n = static_cast<Eigen::Index>(islands);
-  Matrix w = Matrix::Identity(n, n);
-  for (const Clique& clique : round.cliques)
-    for (const Rank a : clique)
-      for (const Rank b : clique) w(a, b) = 1.0 / static_cast<double>(clique.size());
-  return w;
 }
 
 Round round_of(std::vector<std::vector<Rank>> sets) {

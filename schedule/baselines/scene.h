@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "schedule/message_round.h"
 #include "schedule/round_model.h"
 #include "schedule/routes.h"
 #include "schedule/schedule.h"
@@ -23,15 +24,6 @@ struct Setting {
   double update_bytes = 0;  ///< M: one island's update.
   double step_s = 1;        ///< Of a local training step: what a rest round is counted in.
   std::uint64_t seed = 1;   ///< Of the searches and samples.
-};
-
-/// An update, or the given share of one, from an island to another. Messages of one source with the same
-/// `payload` carry the same bytes: a network that replicates sends them once.
-struct Message {
-  Rank from = 0;
-  Rank to = 0;
-  double updates = 1;
-  std::uint32_t payload = 0;
 };
 
 /// The network as baselines see it: how long a round of cliques, of messages, or of a mixing matrix takes.
@@ -65,8 +57,7 @@ class Scene {
   /// Messages sent at once: each loads its source's egress, its target's ingress and its path. The longest
   /// latency plus the time of the most loaded resource. Without messages: 0.
   double pattern_time_s(std::span<const Message> messages) const;
-  /// Adds the messages' loads, by resource, and returns the longest latency. Equal payloads share the egress
-  /// where the source's site replicates, and a link where it and all links before it carry multicast.
+  /// Adds the messages' loads, by resource, as RoundModel counts them, and returns the longest latency.
   double add_loads(std::span<const Message> messages, std::vector<double>& loads) const;
   /// The most loaded resource's time.
   double busy_s(std::span<const double> loads) const;
@@ -81,15 +72,12 @@ class Scene {
 
  private:
   explicit Scene(const Setting& setting);
-  double add_equal_loads(std::span<const Message> same_payload, std::vector<double>& loads) const;
-  bool replicates(Rank rank) const;
 
   Setting setting_;
   std::vector<RoundModel> models_;  ///< By Family.
   Matrix latency_s_;
   std::vector<std::vector<std::uint32_t>> paths_;
   std::vector<double> update_s_;
-  std::vector<bool> link_multicast_;  ///< By directed link.
 };
 
 /// The messages that x <- W x needs: one from j to i for each W_ij above 0, i other than j.
@@ -97,9 +85,6 @@ std::vector<Message> messages_of(const Matrix& w);
 
 /// Whether W averages inside disjoint sets; if so, `round` gets those of two or more.
 bool is_clique_round(const Matrix& w, Round& round);
-
-/// The matrix of a round of cliques.
-Matrix matrix_of(const Round& round, std::size_t islands);
 
 /// The cliques of two or more members as a round; members need not be sorted.
 Round round_of(std::vector<std::vector<Rank>> sets);

@@ -1,26 +1,19 @@
 #include "schedule/baselines/score.h"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "schedule/fixed_point.h"
+#include "schedule/mixing_input.h"
+#include "schedule/weighted_mixing.h"
 
 namespace tombolo::schedule::baselines {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// I - J.
-Matrix centering(std::size_t islands) {
-  const auto n = static_cast<Eigen::Index>(islands);
-  return Matrix::Identity(n, n) - Matrix::Constant(n, n, 1.0 / static_cast<double>(n));
-}
-
-double squared_norm(const Matrix& m) {
-  return Eigen::SelfAdjointEigenSolver<Matrix>(m.transpose() * m, Eigen::EigenvaluesOnly)
-      .eigenvalues()
-      .maxCoeff();
-}
 
 }  // namespace
 
@@ -33,73 +26,32 @@ Baseline undefined_baseline(std::string name, std::string source, std::string wh
   return row;
 }
 
-Score score_cycle(std::span<const TimedMatrix> cycle) {
-  const auto islands = static_cast<std::size_t>(cycle.front().w.rows());
-  const double n = static_cast<double>(islands);
-  const Matrix drift = centering(islands);
-  Matrix m = drift;                                     // A_L ... A_1.
-  Matrix q = Matrix::Zero(drift.rows(), drift.cols());  // What a cycle makes of S = 0.
-  double cycle_s = 0;
+Mixing score_cycle(std::span<const TimedMatrix> cycle) {
+  std::vector<Matrix> w;
+  std::vector<double> seconds;
   for (const TimedMatrix& round : cycle) {
-    const Matrix a = drift * round.w * drift;
-    m = a * m;
-    q = a * q * a.transpose() + round.seconds * drift;
-    cycle_s += round.seconds;
+    w.push_back(round.w);
+    seconds.push_back(round.seconds);
   }
-  Score score;
-  score.r_per_s = std::max(0.0, 1 - squared_norm(m)) / cycle_s;
-
-  // S = M S M' + Q is the sum of M^i Q M'^i; each step doubles the number of its terms. A contraction
-  // vanishes long before 60 steps; what does not vanish never joins all islands.
-  int step = 0;
-  for (; step < 60 && m.norm() > 1e-18; ++step) {
-    if (!std::isfinite(q.trace()) || q.trace() > 1e15 * cycle_s) return {kInfinity, score.r_per_s};
-    q += (m * q * m.transpose()).eval();
-    m = (m * m).eval();
-  }
-  if (step == 60) return {kInfinity, score.r_per_s};
-  double integral = 0;
-  for (const TimedMatrix& round : cycle) {
-    integral += round.seconds * (q.trace() + round.seconds * (n - 1) / 2);
-    const Matrix a = drift * round.w * drift;
-    q = a * q * a.transpose() + round.seconds * drift;
-  }
-  score.disagreement_s = integral / (n * cycle_s);
-  return score;
+  const auto mixing = measure_mixing(w, seconds);
+  CHECK(mixing.ok());  // Every W of a baseline has rows of sum 1, and every round takes time.
+  return {mixing->disagreement_s, std::max(0.0, mixing->r_per_s)};
 }
 
-Score score_exact_round(double seconds, std::size_t islands) {
+Mixing score_exact_round(double seconds, std::size_t islands) {
   const double n = static_cast<double>(islands);
   return {1.5 * seconds * (n - 1) / n, 1 / seconds};
 }
 
-/// Conjugate gradients on S - E[A S A'] = E[T] (I - J): the left side is self-adjoint and positive, and its
-/// condition is that of the contraction, so a few dozen products do where summing the series takes thousands.
-Score score_random(const RandomRounds& rounds, std::size_t islands) {
-  const double n = static_cast<double>(islands);
-  const Matrix drift = centering(islands);
-  const auto left = [&](const Matrix& s) { return (s - drift * rounds.apply(s) * drift).eval(); };
-  const double contraction = squared_norm(drift - left(drift));
-  Matrix s = drift;
-  Matrix residual = drift - left(s);
-  Matrix direction = residual;
-  double size = residual.squaredNorm();
-  for (int step = 0; step < 2000 && size > 1e-26 * n; ++step) {
-    const Matrix image = left(direction);
-    const double curvature = (direction.cwiseProduct(image)).sum();
-    if (!(curvature > 1e-14 * direction.squaredNorm())) return {kInfinity, 0};
-    s += size / curvature * direction;
-    residual -= size / curvature * image;
-    const double next = residual.squaredNorm();
-    direction = (residual + next / size * direction).eval();
-    size = next;
-  }
-  Score score;
+Mixing score_random(const RandomRounds& rounds, std::size_t islands) {
+  const Matrix drift = identity_without_mean(static_cast<Eigen::Index>(islands));
+  const auto map = [&](const Matrix& s) { return Matrix(drift * rounds.apply(s) * drift); };
+  const auto s = map_fixed_point(map, rounds.mean_s * drift, true);
+  if (!s) return {kInfinity, 0};
   // ||E[A'A]||: what an independent round leaves of the squared disagreement, at worst.
-  score.r_per_s = std::max(0.0, 1 - std::sqrt(contraction)) / rounds.mean_s;
-  score.disagreement_s =
-      (rounds.mean_s * rounds.mean_s * s.trace() + rounds.mean_square_s2 * (n - 1) / 2) / (n * rounds.mean_s);
-  return score;
+  const double left = std::sqrt(squared_norm(map(drift)));
+  return {random_disagreement(s->trace(), {rounds.mean_s, rounds.mean_square_s2}, islands),
+          std::max(0.0, 1 - left) / rounds.mean_s};
 }
 
 Baseline baseline_of_cycle(std::string name, std::string source, std::string choices,
@@ -115,7 +67,7 @@ Baseline baseline_of_cycle(std::string name, std::string source, std::string cho
     Round cliques;
     row.direct_cliques = row.direct_cliques && is_clique_round(round.w, cliques) && !cliques.cliques.empty();
   }
-  const Score score = score_cycle(cycle);
+  const Mixing score = score_cycle(cycle);
   row.disagreement_s = score.disagreement_s;
   row.r_per_s = score.r_per_s;
   return row;
@@ -129,7 +81,7 @@ Baseline baseline_of_exact_round(std::string name, std::string source, std::stri
   row.choices = std::move(choices);
   row.round_s = {seconds};
   row.cycle_s = seconds;
-  const Score score = score_exact_round(seconds, islands);
+  const Mixing score = score_exact_round(seconds, islands);
   row.disagreement_s = score.disagreement_s;
   row.r_per_s = score.r_per_s;
   return row;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "schedule/baselines/scene.h"
+#include "schedule/mixing.h"
 
 namespace tombolo::schedule::baselines {
 
@@ -36,15 +37,11 @@ struct TimedMatrix {
   double seconds = 0;
 };
 
-/// D and R of a cycle of rounds, as SCHEDULING defines them: any W with rows of sum 1.
-struct Score {
-  double disagreement_s = 0;
-  double r_per_s = 0;
-};
-Score score_cycle(std::span<const TimedMatrix> cycle);
+/// measure_mixing of the rounds in turn: any W with rows of sum 1. R is 0 where it would be below.
+Mixing score_cycle(std::span<const TimedMatrix> cycle);
 
 /// One exact round, or any sequence that ends in exact consensus `seconds` after its updates were sent.
-Score score_exact_round(double seconds, std::size_t islands);
+Mixing score_exact_round(double seconds, std::size_t islands);
 
 /// Rounds drawn independently: S = E[A S A'] + E[T] (I - J). `apply` is S -> E[W S W'] for symmetric S of row
 /// sum 0; it must be self-adjoint, as it is for symmetric W. `expected_w` is E[W].
@@ -53,7 +50,7 @@ struct RandomRounds {
   double mean_s = 0;          ///< E[T].
   double mean_square_s2 = 0;  ///< E[T^2].
 };
-Score score_random(const RandomRounds& rounds, std::size_t islands);
+Mixing score_random(const RandomRounds& rounds, std::size_t islands);
 
 /// Fills a row from the rounds of a cycle.
 Baseline baseline_of_cycle(std::string name, std::string source, std::string choices,

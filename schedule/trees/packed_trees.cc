@@ -155,10 +155,27 @@ Status check_choice(const RoundModel& model) {
   return ok_status();
 }
 
-SourceTree as_source_tree(const Network& network, const LinkTree& links) {
+/// From the source outwards, as people read it.
+SourceTree as_source_tree(const Network& network, SiteId source, const LinkTree& links) {
   SourceTree tree;
-  for (const std::uint32_t link : links) tree.push_back({network.links[link].from, network.links[link].to});
+  std::vector<SiteId> sites{source};
+  for (std::size_t i = 0; i < sites.size(); ++i)
+    for (const std::uint32_t link : links)
+      if (network.links[link].from == sites[i]) {
+        tree.push_back({sites[i], network.links[link].to});
+        sites.push_back(network.links[link].to);
+      }
   return tree;
+}
+
+/// By member; none where all are the shortest routes.
+CliqueTrees chosen_trees(const Network& network, const Clique& clique, const std::vector<LinkTree>& best,
+                         const std::vector<LinkTree>& shortest) {
+  CliqueTrees trees;
+  if (best == shortest) return trees;
+  for (std::size_t i = 0; i < clique.size(); ++i)
+    trees.push_back(as_source_tree(network, network.islands[clique[i]].site, best[i]));
+  return trees;
 }
 
 LinkTree as_links(const Network& network, const SourceTree& tree) {
@@ -241,10 +258,9 @@ Result<PackedRound> pack_round(const RoundModel& model, const Round& round, doub
   result.time.proven = packing.proven();
   if (packing.best_s() >= result.time.shortest_s * (1 - kEqual)) return result;
   result.round.trees.resize(round.cliques.size());
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    CliqueTrees& trees = result.round.trees[places[i]];
-    for (const LinkTree& tree : packing.best()[i]) trees.push_back(as_source_tree(network, tree));
-  }
+  for (std::size_t i = 0; i < places.size(); ++i)
+    result.round.trees[places[i]] =
+        chosen_trees(network, round.cliques[places[i]], packing.best()[i], shortest[i]);
   const auto packed = model.time(result.round, update_bytes);
   if (!packed) return packed.error();
   result.time.packed_s = packed->seconds;

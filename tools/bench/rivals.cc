@@ -32,14 +32,32 @@ void mpi_add_int32(std::byte* accumulator, const std::byte* input, std::size_t e
   MPI_Reduce_local(input, accumulator, static_cast<int>(elements), MPI_INT32_T, MPI_SUM);
 }
 
+/// MPI starts once per process, and ends with it.
+class MpiSession {
+ public:
+  MpiSession() {
+    // One process that talks to nobody: no network, no launcher.
+    setenv("OMPI_MCA_btl", "self", 0);
+    setenv("OMPI_MCA_pml", "ob1", 0);
+    setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);
+    is_open_ = MPI_Init(nullptr, nullptr) == MPI_SUCCESS;
+  }
+  ~MpiSession() {
+    if (is_open_) MPI_Finalize();
+  }
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+  bool is_open() const { return is_open_; }
+
+ private:
+  bool is_open_ = false;
+};
+
 }  // namespace
 
 void Rivals::open_openmpi() {
-  // One process that talks to nobody: no network, no launcher.
-  setenv("OMPI_MCA_btl", "self", 0);
-  setenv("OMPI_MCA_pml", "ob1", 0);
-  setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);
-  if (MPI_Init(nullptr, nullptr) != MPI_SUCCESS) {
+  static const MpiSession session;
+  if (!session.is_open()) {
     absent_.push_back({"openmpi", "MPI_Init failed"});
     return;
   }
@@ -47,17 +65,9 @@ void Rivals::open_openmpi() {
   present_.push_back({"openmpi", "its own choice", wire::Format::kInt32, mpi_add_int32});
 }
 
-Rivals::~Rivals() {
-  int is_open = 0;
-  MPI_Initialized(&is_open);
-  if (is_open != 0) MPI_Finalize();
-}
-
 #else
 
 void Rivals::open_openmpi() { absent_.push_back({"openmpi", "built without it: package libopenmpi-dev"}); }
-
-Rivals::~Rivals() = default;
 
 #endif
 

@@ -22,13 +22,10 @@ struct AbsentRival {
   std::string reason;
 };
 
-/// The libraries that this program was built with, opened for as long as this lives. One at a time.
+/// The libraries that this program was built with.
 class Rivals {
  public:
   Rivals();
-  ~Rivals();
-  Rivals(const Rivals&) = delete;
-  Rivals& operator=(const Rivals&) = delete;
 
   const std::vector<Rival>& present() const { return present_; }
   const std::vector<AbsentRival>& absent() const { return absent_; }

@@ -110,7 +110,12 @@ Result<EventScore> score_event(const NetworkInput& input, schedule::Schedule sch
   score.timetable = std::move(*timetable);
   score.disagreement_s = *d;
   score.r_per_s = *r;
-  score.bound_s = schedule::event_bound_s(model, bytes, score.timetable.fragments);
+  schedule::Capabilities allowed = input.capabilities;
+  // What the file uses although the family does not allow it.
+  for (const TimedExchange& timed : score.timetable.exchanges)
+    if (timed.mode.mode != schedule::Mode::kDirect) allowed.family = schedule::Family::kBest;
+  score.bound_s = schedule::event_bound_s({input.network, routes, std::move(allowed)}, bytes,
+                                          score.timetable.fragments);
   if (score.disagreement_s <= score.bound_s * (1 + kEqual))
     score.certified =
         fmt::format("all schedules in {} fragments, with barriers or without", score.timetable.fragments);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "schedule/barrier_bound.h"
 #include "schedule/bounds.h"
 #include "schedule/optimize/pricing.h"
 #include "schedule/optimize/random.h"
@@ -67,11 +68,12 @@ std::string link_text(const schedule::Network& network, schedule::SiteId from, s
   return network.site_names[from] + "-" + network.site_names[to];
 }
 
-/// The trees that are not the shortest, by island.
+/// By island: the trees of cliques that do not all go the shortest way.
 nlohmann::ordered_json trees_json(const schedule::Round& round, const schedule::Network& network) {
   auto json = nlohmann::ordered_json::object();
   for (std::size_t c = 0; c < round.trees.size(); ++c)
     for (std::size_t i = 0; i < round.trees[c].size(); ++i) {
+      if (round.trees[c][i].empty()) continue;
       auto& links = json[network.islands[round.cliques[c][i]].id] = nlohmann::ordered_json::array();
       for (const schedule::SiteLink& link : round.trees[c][i])
         links.push_back(link_text(network, link.from, link.to));
@@ -130,26 +132,29 @@ Result<ScheduleScore> score_schedule(const NetworkInput& input, schedule::Schedu
     if (!packed) return std::move(packed).error();
     score.packed = std::move(*packed);
   }
-  bool any_mode = schedule::allows_any_mode(input.capabilities);
+  schedule::Capabilities allowed = input.capabilities;
+  if (packed_trees) allowed.family = schedule::Family::kBest;
   std::vector<double> seconds;
   for (std::size_t r = 0; r < schedule.rounds.size(); ++r) {
     auto time = model.time(schedule.rounds[r], bytes);
     if (!time) return std::move(time).error().within(fmt::format("round {}", r));
-    for (const CliqueMode& mode : time->modes) any_mode = any_mode || mode.mode != Mode::kDirect;
+    // What the file uses although the family does not allow it.
+    for (const CliqueMode& mode : time->modes)
+      if (mode.mode != Mode::kDirect) allowed.family = schedule::Family::kBest;
     // By trees of our choice a pair may be quicker than along its shortest route, which the bound for the
     // mode direct goes by; the other bound looks at access lines only.
-    any_mode = any_mode || packed_trees || !schedule.rounds[r].trees.empty();
+    if (!schedule.rounds[r].trees.empty()) allowed.family = schedule::Family::kBest;
     seconds.push_back(time->seconds);
     score.cycle_s += time->seconds;
     score.times.push_back(std::move(*time));
   }
   const auto mixing = schedule::measure_mixing(schedule, seconds, network.islands.size());
   if (!mixing) return mixing.error();
-  const auto bound = schedule::disagreement_bound(network, routes, bytes, any_mode);
-  if (!bound) return bound.error();
+  const auto bound_s = schedule::barrier_bound_s({network, routes, std::move(allowed)}, bytes);
+  if (!bound_s) return bound_s.error();
   score.schedule = std::move(schedule);
   score.mixing = *mixing;
-  score.bound_s = bound->seconds;
+  score.bound_s = *bound_s;
   return score;
 }
 

@@ -29,7 +29,7 @@ void add_round(const baselines::Scene& scene, const baselines::Matcha& plan, con
   if (probability <= 0) return;
   const auto n = static_cast<Eigen::Index>(scene.islands());
   baselines::Matrix weights = baselines::Matrix::Identity(n, n);
-  std::vector<baselines::Message> messages;
+  std::vector<schedule::Message> messages;
   for (std::size_t j = 0; j < active.size(); ++j) {
     if (!active[j]) continue;
     weights -= plan.alpha * baselines::laplacian(plan.matchings[j], scene.islands());

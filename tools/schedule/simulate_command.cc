@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -65,7 +66,8 @@ Result<Simulation> simulate(const SimulateOptions& options) {
   auto input = load_network(options.network);
   if (!input) return input.error();
   simulation.input = std::move(*input);
-  const auto methods = make_methods(simulation.input, options.choice);
+  const auto methods = make_methods(simulation.input, options.choice,
+                                    [](std::string_view text) { fmt::print(stderr, "{}\n", text); });
   if (!methods) return methods.error();
   if (methods->empty()) return invalid_input("nothing to simulate: no method and no schedule");
   const auto dataset = schedule::load_fashion_mnist(options.data);

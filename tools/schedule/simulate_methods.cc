@@ -34,7 +34,7 @@ class Maker {
   Status add_outer(const std::string& name);
   Status add_baselines(bool ring, bool matcha);
   Status add_schedule(const std::string& name_or_path);
-  Status add_ours();
+  Status add_ours(const std::function<void(std::string_view)>& tell);
 
   std::vector<Method> methods;
 
@@ -94,12 +94,14 @@ constexpr Setting kSettings[] = {{"ours, network forwards", false, Aggregation::
                                  {"ours, multicast, edges sum", true, Aggregation::kEdge},
                                  {"ours, multicast, all sites sum", true, Aggregation::kTree}};
 
-Status Maker::add_ours() {
+Status Maker::add_ours(const std::function<void(std::string_view)>& tell) {
   const MonotonicClock clock;
   schedule::OptimizeOptions options;
   options.seed = choice_.seed;
   options.max_cycles = choice_.max_cycles;
+  options.progress = tell;
   for (const Setting& setting : kSettings) {
+    tell(std::string("preparing ") + setting.name);
     Capabilities capabilities = capabilities_;  // Sites and links that differ still do.
     capabilities.multicast = setting.multicast;
     capabilities.aggregation = setting.aggregation;
@@ -127,7 +129,8 @@ Status Maker::add_schedule(const std::string& name_or_path) {
 
 }  // namespace
 
-Result<std::vector<Method>> make_methods(const NetworkInput& input, const MethodChoice& choice) {
+Result<std::vector<Method>> make_methods(const NetworkInput& input, const MethodChoice& choice,
+                                         const std::function<void(std::string_view)>& tell) {
   Maker maker(input, choice);
   const auto wanted = [&](const std::string& name) {
     return choice.names.empty() || std::ranges::find(choice.names, name) != choice.names.end();
@@ -136,10 +139,11 @@ Result<std::vector<Method>> make_methods(const NetworkInput& input, const Method
   for (const char* const name : {"fedavg", "diloco", "streaming-diloco"})
     if (wanted(name))
       if (auto added = maker.add_outer(name); !added) return std::move(added).error();
+  if (wanted("ring") || wanted("matcha")) tell("preparing the ring and MATCHA");
   if (auto added = maker.add_baselines(wanted("ring"), wanted("matcha")); !added)
     return std::move(added).error();
   if (wanted("ours"))
-    if (auto added = maker.add_ours(); !added) return std::move(added).error();
+    if (auto added = maker.add_ours(tell); !added) return std::move(added).error();
   for (const std::string& name : choice.schedules)
     if (auto added = maker.add_schedule(name); !added) return std::move(added).error();
   return std::move(maker.methods);

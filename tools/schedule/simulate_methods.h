@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -27,7 +29,8 @@ inline const std::vector<std::string> kMethodNames{"colocated", "fedavg", "diloc
                                                    "ring",      "matcha", "ours"};
 
 /// The methods, ready to be simulated. FedAvg and the two DiLoCo exchange by the quickest way that islands
-/// have without the network's help. Errors name the method or the schedule.
-Result<std::vector<schedule::Method>> make_methods(const NetworkInput& input, const MethodChoice& choice);
+/// have without the network's help. `tell` hears how far it is. Errors name the method or the schedule.
+Result<std::vector<schedule::Method>> make_methods(const NetworkInput& input, const MethodChoice& choice,
+                                                   const std::function<void(std::string_view)>& tell);
 
 }  // namespace tombolo::tools

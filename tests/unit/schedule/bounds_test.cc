@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "schedule/barrier_bound.h"
 #include "schedule/mixing.h"
+#include "schedule/round_shares.h"
 #include "schedule/weighted_mixing.h"
 #include "tests/unit/schedule/test_networks.h"
 
@@ -92,6 +94,10 @@ void expect_bounded(std::uint64_t seed, std::size_t islands, std::size_t longest
   const double best_s = brute_force_s(RoundModel(network, routes, with), islands, longest, bytes);
   EXPECT_LE(bound->seconds, best_s * (1 + 1e-12));
   EXPECT_GT(bound->seconds, 0);
+  const auto larger_s = barrier_bound_s(RoundModel(network, routes, with), bytes);
+  ASSERT_TRUE(larger_s.ok());
+  EXPECT_LE(*larger_s, best_s * (1 + 1e-12));
+  EXPECT_GE(*larger_s, bound->seconds * (1 - 1e-12));
 }
 
 TEST(Bounds, NoCycleOfAFewIslandsIsBelow) {
@@ -103,6 +109,98 @@ TEST(Bounds, NoCycleOfFiveIslandsIsBelow) {
 TEST(Bounds, NoCycleOfSixIslandsIsBelow) { expect_bounded(1, 6, 2); }
 TEST(Bounds, NoCycleOfThreeRoundsIsBelow) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) expect_bounded(seed, 4, 3);
+}
+
+/// A site in the middle and an island at each of `leaves` others, all alike.
+Network star_of(std::size_t leaves, double rtt_ms, double core_gbps) {
+  std::string text = "sites:\n  - {id: HUB}\n";
+  for (std::size_t i = 0; i < leaves; ++i) text += fmt::format("  - {{id: S{}}}\n", i);
+  text += "links:\n";
+  for (std::size_t i = 0; i < leaves; ++i)
+    text += fmt::format("  - {{a: HUB, b: S{}, rtt_ms: {}}}\n", i, rtt_ms);
+  text += "islands:\n";
+  for (std::size_t i = 0; i < leaves; ++i) text += fmt::format("  - {{id: I{0}, site: S{0}}}\n", i);
+  text += fmt::format("profiles:\n  p: {{core_gbps: {}, egress_gbps: 8, ingress_gbps: 8}}\n", core_gbps);
+  const auto topology = parse_topology(text, "star");
+  EXPECT_TRUE(topology.ok()) << topology.error().message;
+  return *resolve(*topology, "p");
+}
+
+/// Pairs that double what they know, 1 s a round: the drift waits half a second and then another for the
+/// first halving, and a second for each one more.
+TEST(BarrierBound, IsReachedByPairsThatDouble) {
+  const Network network = star_of(8, 1e-6, 1000);
+  const Routes routes(network);
+  const RoundModel model(network, routes, {false, Aggregation::kNone});
+  const double d = 1.5 * (1 - 1.0 / 8) + (1.0 / 2 - 1.0 / 8) + (1.0 / 4 - 1.0 / 8);
+  EXPECT_NEAR(*barrier_bound_s(model, 1e9), d, 1e-6);
+  Schedule schedule{"doubling", {}};
+  std::vector<double> seconds;
+  for (const Rank step : {Rank{1}, Rank{2}, Rank{4}}) {
+    Round round;
+    for (Rank i = 0; i < 8; ++i)
+      if ((i & step) == 0) round.cliques.push_back({i, static_cast<Rank>(i + step)});
+    seconds.push_back(model.time(round, 1e9)->seconds);
+    schedule.rounds.push_back(std::move(round));
+  }
+  EXPECT_NEAR(measure_mixing(schedule, seconds, 8)->disagreement_s, d, 1e-6);
+}
+
+/// With all the help a clique of k still brings k - 1 updates into each site, here in half a second each.
+TEST(BarrierBound, SeesWhatEntersASite) {
+  const Network network = star_of(8, 1e-6, 16);
+  const Routes routes(network);
+  // T(2) = T(3) = 1, T(4) = 1.5, T(5) = 2: three know in 1 s, four in 1.5 s, and nine in 2 s as three times
+  // three.
+  const double after_s[] = {1, 1, 1.5, 2, 2, 2, 2};
+  double d = 0;
+  for (int m = 1; m < 8; ++m) d += (0.5 + after_s[m - 1]) * (1.0 / m - 1.0 / (m + 1));
+  EXPECT_NEAR(*barrier_bound_s(RoundModel(network, routes, {}), 1e9), d, 1e-6);
+}
+
+/// Islands whose own rounds take 1 s and one whose rounds take `l`: by hand, the best share F of the long
+/// rounds. Of 4 the slow one waits l / (2 F), three wait (1 + (l - 1) F) / 2 or more.
+TEST(BarrierBound, LongAndShortRoundsShareTheTime) {
+  const double l = 9;
+  std::vector<IslandSpread> islands(4);
+  for (IslandSpread& island : islands) island.shortest_s = 1;
+  islands[3].shortest_s = l;
+  for (IslandSpread& island : islands)
+    island.steps.assign(3, {0, 0});  // All is known with the first exchange.
+  const double share = std::sqrt(l / (3 * (l - 1)));
+  const double waits_s = l / (2 * share) + 3 * (1 + (l - 1) * share) / 2;
+  const double best_s = least_spread_s(islands, {1, l});
+  EXPECT_LE(best_s, waits_s * 3 / 4 * (1 + 1e-12));
+  EXPECT_GE(best_s, waits_s * 3 / 4 * 0.999);
+}
+
+/// Longer cycles than brute force can go through, with rests and uneven lengths.
+TEST(BarrierBound, NoLongCycleIsBelow) {
+  double closest = std::numeric_limits<double>::infinity();
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Network network = random_network(random);
+    const std::size_t n = network.islands.size();
+    const Routes routes(network);
+    const RoundModel model(network, routes, random_capabilities(random));
+    const double bytes = 1e5 * static_cast<double>(1 + random.below(100'000));
+    const auto bound_s = barrier_bound_s(model, bytes);
+    ASSERT_TRUE(bound_s.ok());
+    Schedule schedule{"random", {}};
+    std::vector<double> seconds;
+    for (std::size_t rounds = 2 + random.below(9); rounds > 0; --rounds) {
+      schedule.rounds.push_back(random_round(random, n));
+      seconds.push_back(model.time(schedule.rounds.back(), bytes)->seconds);
+      if (!random.chance(0.1)) continue;
+      schedule.rounds.push_back(Round{{}, {}, 1});
+      seconds.push_back(0.1 * seconds.back());
+    }
+    const double d = measure_mixing(schedule, seconds, n)->disagreement_s;
+    EXPECT_GE(d, *bound_s * (1 - 1e-12));
+    closest = std::min(closest, d / *bound_s);
+  }
+  EXPECT_LT(closest, 1.05);
 }
 
 /// What the proof needs: no round, whatever else it holds, joins a pair in less than the pair's least time.
@@ -227,8 +325,10 @@ TEST(Bounds, SmallAndBadInput) {
   const Routes routes(network);
   EXPECT_FALSE(disagreement_bound(network, routes, 0, false).ok());
   EXPECT_FALSE(disagreement_bound(network, routes, std::nan(""), false).ok());
+  EXPECT_FALSE(barrier_bound_s(RoundModel(network, routes, {}), 0).ok());
   network.islands.resize(1);
   EXPECT_EQ(disagreement_bound(network, routes, 1e9, false)->seconds, 0);
+  EXPECT_EQ(*barrier_bound_s(RoundModel(network, routes, {}), 1e9), 0);
   Network apart = shipped_network("three-site.yaml", "even");
   apart.links.clear();
   const Routes none(apart);

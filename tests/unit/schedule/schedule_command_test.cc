@@ -89,7 +89,9 @@ TEST(ScheduleCommand, ReportsBoundModesAndRests) {
   const VerbRun outcome = run({"--step-time", "2", "--json", "-"});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
   const auto report = nlohmann::json::parse(outcome.out);
-  EXPECT_NEAR(report.at("bound_s").get<double>(), 1.104, 5e-4);
+  // Between the published bound, which is by the least spanning tree alone, and the best D known.
+  EXPECT_GE(report.at("bound_s").get<double>(), 1.104 - 5e-4);
+  EXPECT_LE(report.at("bound_s").get<double>(), 1.309);
   const double d = report.at("disagreement_s").get<double>();
   const double t = report.at("rounds")[0].at("time_s").get<double>();
   EXPECT_NEAR(t, 0.982, 5e-4);

@@ -80,6 +80,27 @@ TEST(SourceTree, LoadByHand) {
   EXPECT_NEAR(copies.load({0, 1, 2}, trees).latency_s, 0.004, 1e-12);
 }
 
+/// The shipped example: no link carries two updates, so that every round is 0.8 s for 1 GB at 10 Gbit/s and
+/// half the round trip of its longest way; without its trees the last round has two on a link.
+TEST(SourceTree, ShippedPackedRounds) {
+  const Network network = shipped_network("nine-city.yaml", "testnet10");
+  auto schedule =
+      load_schedule(config_path("schedules/nine-city-packed.yaml"), network.islands, network.site_names);
+  ASSERT_TRUE(schedule.ok()) << schedule.error().message;
+  const Routes routes(network);
+  const RoundModel model(network, routes, {});
+  const std::vector<double> longest_ms{113.320, 113.320 + 68.420, 153.368 + 67.225};
+  ASSERT_EQ(schedule->rounds.size(), longest_ms.size());
+  for (std::size_t r = 0; r < longest_ms.size(); ++r) {
+    const auto time = model.time(schedule->rounds[r], 1e9);
+    ASSERT_TRUE(time.ok()) << time.error().message;
+    EXPECT_NEAR(time->seconds, 0.8 + longest_ms[r] / 2000, 1e-9);
+    EXPECT_EQ(time->bottleneck_updates, 1);
+  }
+  schedule->rounds[2].trees.clear();
+  EXPECT_GT(model.time(schedule->rounds[2], 1e9)->seconds, 1.6);
+}
+
 TEST(SourceTree, ShortestRoutesGivenAsTreesChangeNothing) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);

@@ -7,9 +7,11 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/unit/tools/report/test_summary.h"
+#include "tests/unit/tools/run_verb.h"
 #include "tools/cli.h"
 
 namespace tombolo::tools {
@@ -26,34 +28,20 @@ class ReportCommand : public testing::Test {
 
   void write_summary(const std::string& text) { std::ofstream(folder_ / "summary.json") << text; }
 
-  /// Runs `tombolo report FOLDER`; -1 means that the command line was refused.
-  int run(std::vector<std::string> arguments) {
-    CLI::App app;
-    int exit_code = -1;
-    add_report_command(app, exit_code);
+  /// Runs `tombolo report FOLDER`.
+  static VerbRun run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "report");
-    std::reverse(arguments.begin(), arguments.end());  // As CLI11 takes a vector.
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    try {
-      app.parse(arguments);
-    } catch (const CLI::ParseError&) {
-      exit_code = -1;
-    }
-    out_ = testing::internal::GetCapturedStdout();
-    error_ = testing::internal::GetCapturedStderr();
-    return exit_code;
+    return run_verb(add_report_command, std::move(arguments));
   }
 
   std::filesystem::path folder_;
-  std::string out_;
-  std::string error_;
 };
 
 TEST_F(ReportCommand, MakesThePageAndNamesIt) {
   write_summary(report::full_summary().dump());
-  EXPECT_EQ(run({folder_.string()}), kExitOk) << error_;
-  EXPECT_EQ(out_, (folder_ / "report.html").string() + "\n");
+  const VerbRun made = run({folder_.string()});
+  EXPECT_EQ(made.exit_code, kExitOk) << made.err;
+  EXPECT_EQ(made.out, (folder_ / "report.html").string() + "\n");
   std::ifstream file(folder_ / "report.html");
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   EXPECT_TRUE(text.starts_with("<!DOCTYPE html>"));
@@ -62,23 +50,27 @@ TEST_F(ReportCommand, MakesThePageAndNamesIt) {
 
 TEST_F(ReportCommand, BadInputIsOneErrorThatNamesTheFile) {
   const std::string path = (folder_ / "summary.json").string();
-  EXPECT_EQ(run({folder_.string()}), kExitBadInput);
-  EXPECT_TRUE(error_.starts_with("tombolo: " + path + ": ")) << error_;
+  const auto expect_refused = [&](const std::string& error) {
+    const VerbRun refused = run({folder_.string()});
+    EXPECT_EQ(refused.exit_code, kExitBadInput);
+    EXPECT_TRUE(refused.err.starts_with("tombolo: " + path + ": " + error)) << refused.err;
+    EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+  };
+  expect_refused("");
   write_summary("{");
-  EXPECT_EQ(run({folder_.string()}), kExitBadInput);
-  EXPECT_EQ(error_, "tombolo: " + path + ": is not JSON\n");
+  expect_refused("is not JSON\n");
   write_summary(R"({"rounds": [{"measured_s": true}]})");
-  EXPECT_EQ(run({folder_.string()}), kExitBadInput);
-  EXPECT_EQ(error_, "tombolo: " + path + ": rounds[0].measured_s: is not a number\n");
+  expect_refused("rounds[0].measured_s: is not a number\n");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "report.html"));
-  EXPECT_EQ(run({}), -1);
+  EXPECT_EQ(run({}).exit_code, -1);
 }
 
 TEST_F(ReportCommand, AFolderThatCannotBeWrittenIsAFailure) {
   write_summary("{}");
   std::filesystem::create_directory(folder_ / "report.html");  // Where the page should go.
-  EXPECT_EQ(run({folder_.string()}), kExitFailed);
-  EXPECT_NE(error_.find("report.html"), std::string::npos);
+  const VerbRun failed = run({folder_.string()});
+  EXPECT_EQ(failed.exit_code, kExitFailed);
+  EXPECT_NE(failed.err.find("report.html"), std::string::npos);
 }
 
 }  // namespace

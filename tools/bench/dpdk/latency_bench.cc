@@ -8,6 +8,7 @@
 #include <deque>
 #include <utility>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "tools/bench/dpdk/edge_rig.h"
@@ -78,6 +79,7 @@ class Timeline {
     const std::uint64_t cycles = rte_rdtsc_precise() - begin;
     now_ns_ += 1e9 * static_cast<double>(cycles) / static_cast<double>(rte_get_tsc_hz());
     return subject_.rig->take_out([this](std::uint32_t) {
+      CHECK(!arrivals_.empty());
       latencies_ns_.push_back(now_ns_ - arrivals_.front());
       arrivals_.pop_front();
     });
@@ -101,6 +103,9 @@ class Timeline {
 
 Result<Row> measure_load(Subject& subject, double load, const LatencyOptions& options) {
   const double rate = load * subject.highest_pps;
+  // What the run before left in the rings is none of this one's.
+  subject.rig->turn(MonotonicClock().now_ns());
+  if (Status taken = subject.rig->take_out(); !taken) return std::move(taken).error();
   Timeline timeline(subject, rate, options.seed);
   while (timeline.latencies_ns().size() < options.chunks)
     if (Status step = timeline.step(); !step) return std::move(step).error();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "schedule/mixing.h"
+#include "schedule/weighted_mixing.h"
 #include "tests/unit/schedule/baselines/scenes.h"
 
 namespace tombolo::schedule::baselines {
@@ -51,11 +52,11 @@ TEST(ScoreCycle, AgreesWithMeasureMixing) {
     std::vector<TimedMatrix> cycle;
     for (const Round& round : schedule.rounds) {
       seconds.push_back(0.1 + random.unit());
-      cycle.push_back({matrix_of(round, n), seconds.back()});
+      cycle.push_back({averaging_matrix(round, n), seconds.back()});
     }
     const auto expected = measure_mixing(schedule, seconds, n);
     ASSERT_TRUE(expected.ok());
-    const Score score = score_cycle(cycle);
+    const Mixing score = score_cycle(cycle);
     if (std::isfinite(expected->disagreement_s))
       EXPECT_NEAR(score.disagreement_s, expected->disagreement_s, 1e-9 * expected->disagreement_s);
     else
@@ -78,7 +79,7 @@ TEST(ScoreCycle, AgreesWithChanceForGeneralMatrices) {
 }
 
 TEST(ScoreCycle, IsInfiniteIfIslandsNeverMeet) {
-  const std::vector<TimedMatrix> apart{{matrix_of(round_of({{0, 1}}), 3), 1}};
+  const std::vector<TimedMatrix> apart{{averaging_matrix(round_of({{0, 1}}), 3), 1}};
   EXPECT_EQ(score_cycle(apart).disagreement_s, std::numeric_limits<double>::infinity());
 }
 
@@ -86,9 +87,9 @@ TEST(ScoreCycle, IsInfiniteIfIslandsNeverMeet) {
 TEST(ScoreRandom, AgreesWithChance) {
   constexpr std::uint64_t kSeed = 5;
   SCOPED_TRACE(fmt::format("seed {}", kSeed));
-  const std::vector<TimedMatrix> choices{{matrix_of(round_of({{0, 1}, {2, 3}}), 4), 0.5},
-                                         {matrix_of(round_of({{0, 2}}), 4), 1},
-                                         {matrix_of(round_of({{1, 3}, {0, 2}}), 4), 2}};
+  const std::vector<TimedMatrix> choices{{averaging_matrix(round_of({{0, 1}, {2, 3}}), 4), 0.5},
+                                         {averaging_matrix(round_of({{0, 2}}), 4), 1},
+                                         {averaging_matrix(round_of({{1, 3}, {0, 2}}), 4), 2}};
   RandomRounds rounds{[&](const Matrix& s) {
                         Matrix sum = Matrix::Zero(4, 4);
                         for (const TimedMatrix& choice : choices)
@@ -138,7 +139,7 @@ TEST(RandomMatchings, ClosedFormIsTheSumOverAllMatchings) {
     const RandomRounds rounds{[&](const Matrix& s) {
                                 Matrix sum = Matrix::Zero(s.rows(), s.cols());
                                 for (const auto& pairs : all) {
-                                  const Matrix w = matrix_of(round_of(pairs), n);
+                                  const Matrix w = averaging_matrix(round_of(pairs), n);
                                   sum += w * s * w / static_cast<double>(all.size());
                                 }
                                 return sum;
@@ -156,13 +157,13 @@ TEST(RandomMatchings, ClosedFormIsTheSumOverAllMatchings) {
 TEST(Hierarchical, WeightedLeadersReachTheMeanOfAll) {
   const std::vector<std::vector<Rank>> regions{{0, 2, 4}, {1}, {3, 5}};
   const std::vector<Matrix> rounds = leader_rounds(regions, {2, 1, 3});
-  const Matrix product = rounds[1] * rounds[0] * matrix_of(round_of(regions), 6);
+  const Matrix product = rounds[1] * rounds[0] * averaging_matrix(round_of(regions), 6);
   EXPECT_TRUE(product.isApprox(mean_matrix(6), 1e-12));
 }
 
 TEST(StaticPartition, ClosedFormIsTheScoreOfTheCycle) {
   const std::vector<std::vector<Rank>> parts{{0, 1, 2}, {3, 4}, {5}};
-  const std::vector<TimedMatrix> cycle{{matrix_of(round_of(parts), 6), 0.7}, {mean_matrix(6), 1.9}};
+  const std::vector<TimedMatrix> cycle{{averaging_matrix(round_of(parts), 6), 0.7}, {mean_matrix(6), 1.9}};
   EXPECT_NEAR(partition_and_full_disagreement_s(0.7, 1.9, 3, 6), score_cycle(cycle).disagreement_s, 1e-12);
 }
 

@@ -58,7 +58,7 @@ TEST(PatternTime, FollowsWhatSitesAndLinksCanDo) {
   const TestScene link(line(), plain_link, 1e9);
   EXPECT_NEAR(link.scene().pattern_time_s(back), 2.03, 1e-9);
   // Different payloads never share.
-  const Message different[] = {{2, 1, 1, 0}, {2, 0, 1, 1}};
+  const Message different[] = {{2, 1, 1, 0, 0}, {2, 0, 1, 0, 1}};
   EXPECT_NEAR(all.scene().pattern_time_s(different), 2.03, 1e-9);
 }
 

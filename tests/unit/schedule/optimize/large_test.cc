@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "schedule/bounds.h"
+#include "schedule/barrier_bound.h"
 #include "schedule/random_network.h"
 #include "tests/unit/schedule/test_networks.h"
 
@@ -32,10 +32,9 @@ void expect_sound(const LargeSchedule& found, const Problem& problem) {
   ASSERT_TRUE(mixing.ok());
   EXPECT_DOUBLE_EQ(found.mixing.disagreement_s, mixing->disagreement_s);
   EXPECT_LE(mixing->disagreement_s, found.seed_disagreement_s * (1 + 1e-9));
-  const auto bound = disagreement_bound(problem.network(), problem.routes(), problem.update_bytes(),
-                                        allows_any_mode(problem.capabilities()));
-  ASSERT_TRUE(bound.ok());
-  EXPECT_GE(mixing->disagreement_s, bound->seconds * (1 - 1e-9));
+  const auto bound_s = barrier_bound_s(problem.model(), problem.update_bytes());
+  ASSERT_TRUE(bound_s.ok());
+  EXPECT_GE(mixing->disagreement_s, *bound_s * (1 - 1e-9));
 }
 
 /// Egress-scarce with multicast: the certified optimum of two rounds has D 4.793 (SCHEDULING table).
