@@ -71,15 +71,16 @@ TEST(Validate, AnyOtherLengthIsRefused) {
   }
 }
 
-TEST(Validate, NamesItsReason) {
-  struct Case {
-    const char* what;
-    const char* sample;
-    DropReason expected;
-    Change change;
-  };
+struct WrongPacket {
+  const char* what;
+  const char* sample;
+  DropReason expected;
+  Change change;
+};
+
+std::vector<WrongPacket> wrong_frames_and_formats() {
   using D = DropReason;
-  const std::vector<Case> cases{
+  return {
       {"foreign magic", "grant", D::kBadMagic, [](Header& h, Bytes&) { h.magic = 0x4255; }},
       {"next version", "grant", D::kBadVersion, [](Header& h, Bytes&) { h.version = 2; }},
       {"type 0", "grant", D::kBadType, [](Header& h, Bytes&) { h.type = 0; }},
@@ -128,6 +129,12 @@ TEST(Validate, NamesItsReason) {
       {"result format of a grant", "grant", D::kBadField, [](Header& h, Bytes&) { h.result_format = 1; }},
       {"format of a grant", "grant", D::kBadField, [](Header& h, Bytes&) { h.format = 1; }},
       {"operation of a hello", "hello", D::kBadField, [](Header& h, Bytes&) { h.operation = 1; }},
+  };
+}
+
+std::vector<WrongPacket> wrong_fields() {
+  using D = DropReason;
+  return {
       {"contribution without epoch", "contribution", D::kBadField, [](Header& h, Bytes&) { h.epoch = 0; }},
       {"config without epoch", "config", D::kBadField, [](Header& h, Bytes&) { h.epoch = 0; }},
       {"join without epoch", "join", D::kNone, [](Header& h, Bytes&) { h.epoch = 0; }},
@@ -138,7 +145,8 @@ TEST(Validate, NamesItsReason) {
       {"result for nobody", "result, jumbo", D::kBadField,
        [](Header& h, Bytes&) { h.rank = h.tree = kNoRank; }},
       {"grant to a site", "grant", D::kNone, [](Header& h, Bytes&) { h.rank = kNoRank; }},
-      {"end of a site's round", "round end", D::kNone, [](Header& h, Bytes&) { h.rank = kNoRank; }},
+      {"end of a site's round", "round end", D::kNone,
+       [](Header& h, Bytes&) { h.rank = kNoRank, h.tree = 17; }},
       {"end of nobody's round", "round end", D::kBadField,
        [](Header& h, Bytes&) { h.rank = h.tree = kNoRank; }},
       {"contribution without tree", "contribution", D::kBadField,
@@ -154,13 +162,18 @@ TEST(Validate, NamesItsReason) {
       {"unknown outcome", "round end", D::kBadField, [](Header& h, Bytes&) { h.chunk = 5; }},
       {"complete, yet missing", "round end", D::kBadField, [](Header& h, Bytes&) { h.chunk = 0; }},
       {"complete, so many results", "round end", D::kNone,
-       [](Header& h, Bytes&) { h.chunk = 0, h.rank = kNoRank; }},
+       [](Header& h, Bytes&) { h.chunk = 0, h.rank = kNoRank, h.tree = 17; }},
       {"gap past highest", "feedback", D::kBadField, [](Header&, Bytes& p) { p[40] = std::byte{2}; }},
       {"hello that repairs the future", "hello", D::kBadField,
        [](Header&, Bytes& p) { p[9] = std::byte{2}; }},
       {"config without members", "config", D::kBadField, [](Header&, Bytes& p) { p[40] = std::byte{0}; }},
   };
-  for (const Case& c : cases) {
+}
+
+TEST(Validate, NamesItsReason) {
+  std::vector<WrongPacket> cases = wrong_frames_and_formats();
+  for (WrongPacket& wrong : wrong_fields()) cases.push_back(std::move(wrong));
+  for (const WrongPacket& c : cases) {
     EXPECT_EQ(name(validate(changed(sample(c.sample), c.change))), name(c.expected)) << c.what;
   }
 }
