@@ -38,7 +38,6 @@ class Arena {
   /// None: everything waits in its packet.
   Arena() = default;
   /// `memory` has `cells` cells for payloads of that size. Beyond `held` contributions the oldest is due.
-  // lint: set-up, runs before the first packet
   Arena(std::byte* memory, std::size_t cells, std::uint32_t max_payload_bytes, std::uint32_t held)
       : memory_(memory),
         cell_bytes_(cell_bytes(max_payload_bytes)),

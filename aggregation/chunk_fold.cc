@@ -14,7 +14,6 @@ std::uint64_t bits_below(std::size_t count) {
 
 }  // namespace
 
-// lint: set-up, runs before the first packet
 ChunkFold::ChunkFold(const ChunkFoldConfig& config)
     : config_(config),
       found_(config.max_members),

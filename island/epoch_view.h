@@ -47,8 +47,8 @@ class EpochView {
   const wire::Config& entry_of(std::uint32_t round) const {
     return entries_[(round - common_.first_round) % entries_.size()];
   }
-  /// Whether the clique of an entry folds on a tree: then nobody's chunks come here or to the island's edge, but
-  /// what becomes of the one tree that the island sends on becomes of the round.
+  /// Whether the clique of an entry folds on a tree: then nobody's chunks come here or to the island's edge,
+  /// but what becomes of the one tree that the island sends on becomes of the round.
   bool on_tree(const wire::Config& entry) const {
     return common_.edge_aggregation && entry.members > 0 && entry.receive_tree[entry.self] == wire::kNoTree;
   }

@@ -143,9 +143,9 @@ void IslandProgram::check(std::uint32_t round, const std::vector<testbed::FoldOr
   } else {
     testbed::Numbers numbers = options_.numbers;
     numbers.chunk_elements = part->outcome.chunk_elements;
-    const testbed::Expected expected = testbed::expected_output(
-        numbers, options_.seed, round, order_of(part->outcome.clique, orders),
-        part->outcome.weights, update_elements());
+    const testbed::Expected expected =
+        testbed::expected_output(numbers, options_.seed, round, order_of(part->outcome.clique, orders),
+                                 part->outcome.weights, update_elements());
     const bool named = part->outcome.contributors == expected.contributors;
     event["exact"] = named && part->output == expected.result;
     if (!named) event["error"] = "the contributors are not those expected";

@@ -66,7 +66,7 @@ TEST(ScheduleFile, EveryIslandHasAWeightOrNone) {
   const std::string& first = network.islands[0].id;
   for (const auto& [weights, says] : std::vector<std::pair<std::string, std::string>>{
            {"weights: {" + first + ": 1", "has no weight"},
-           {all + "XXX: 1", "there is no island 'XXX'"},
+           {all + "ZZZ: 1", "there is no island 'ZZZ'"},
            {"weights: {" + first + ": 0", "weights." + first},
            {"weights: {" + first + ": 1e-44", "too small"},
            {"weights: {" + first + ": 1e21", "weights." + first},
