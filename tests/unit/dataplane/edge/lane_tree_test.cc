@@ -93,7 +93,7 @@ class LaneTreeTest : public testing::Test {
  protected:
   void start(bool is_root) {
     edge_.bring_up();
-    edge_.install(tree_table(is_root, 2));
+    edge_.install_table(tree_table(is_root, 2));
     edge_.turn();
   }
 

@@ -195,7 +195,7 @@ void SmallEdge::install(const EpochOptions& options, std::uint32_t first_round) 
   turn();
 }
 
-void SmallEdge::install(EpochTable table, std::uint32_t first_round) {
+void SmallEdge::install_table(EpochTable table, std::uint32_t first_round) {
   const Status installed = edge_->install(std::make_shared<const EpochTable>(std::move(table)), first_round);
   ASSERT_TRUE(installed.ok()) << installed.error().message;
   turn();

@@ -109,7 +109,7 @@ class SmallEdge {
   void install(const EpochOptions& options, std::uint32_t first_round = kFirstRound);
   Status try_install(const EpochOptions& options, std::uint32_t first_round);
   /// The same with a table that is made elsewhere.
-  void install(EpochTable table, std::uint32_t first_round = kFirstRound);
+  void install_table(EpochTable table, std::uint32_t first_round = kFirstRound);
 
   /// A header as that side sends it.
   wire::Header header(Side side, wire::Type type) const;
