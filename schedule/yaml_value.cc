@@ -19,6 +19,13 @@ constexpr int kMaxDepth = 16;
 constexpr std::size_t kMaxIdLength = 32;
 constexpr std::size_t kMaxQuotedLength = 60;
 
+/// Keys and values come as the file has them, line ends and escape sequences included; a message is one line.
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?');
+  return text;
+}
+
 /// A first pass over the events of a document. It refuses what must not reach the tree of nodes: that tree is
 /// built and destroyed recursively, and aliases multiply it.
 class Gatekeeper final : public YAML::EventHandler {
@@ -76,8 +83,8 @@ YamlValue YamlValue::load(std::string_view text, std::string_view file_name) {
 
 void YamlValue::fail(std::string_view what) const {
   const std::string place = fmt::format("{}:{}", *file_, line_);
-  throw YamlFailure{invalid_input(key_.empty() ? fmt::format("{}: {}", place, what)
-                                               : fmt::format("{}: {}: {}", place, key_, what))};
+  throw YamlFailure{invalid_input(one_line(key_.empty() ? fmt::format("{}: {}", place, what)
+                                                        : fmt::format("{}: {}: {}", place, key_, what)))};
 }
 
 std::string YamlValue::member_key(const std::string& name) const {

@@ -116,9 +116,10 @@ class Basics(Command):
                 self.assertEqual(result.stdout, "")
 
     def test_what_this_version_cannot_do(self):
-        result = tombolo("testbed", "run", self.topology, "--profile", "p", "--aggregation", "tree")
+        result = tombolo("testbed", "run", self.topology, "--profile", "p", "--aggregation", "tree",
+                         "--multicast", "off", "--scale", "0.001")
         self.assertEqual(result.returncode, 3, result.stderr)
-        self.assertIn("yet", result.stderr)
+        self.assertIn("multicast", result.stderr)
         self.assertEqual(result.stdout, "")
 
 

@@ -59,11 +59,11 @@ TEST(ForwardingTable, RefusesWhatCannotBe) {
       {"tree 65535: the number is reserved", {spec(0xffff, 0, 2, 0)}},
       {"tree 1: parent link 5", {spec(1, 5, 2, 0)}},
       {"tree 1: a child link outside", {spec(1, 0, 0b100000, 0)}},
-      {"tree 1: delivery to an island outside", {spec(1, 0, 0, 0b100)}},
+      {"tree 1: delivery to a fold point outside", {spec(1, 0, 0, 0b100)}},
       {"tree 1: a copy would go back over parent link 3", {spec(1, 3, 0b01010, 0)}},
       {"tree 1: neither", {spec(1, 3, 0, 0)}},
       {"at most 64 links", {}, 65},
-      {"at most 64 islands", {}, 1, 65},
+      {"at most 64 fold points", {}, 1, 65},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.in_message);

@@ -131,6 +131,7 @@ TEST(Topology, Denials) {
 INSTANTIATE_TEST_SUITE_P(
     Table, BadTopology,
     testing::Values(
+        BadLine{1, "\"na\\nm\": x", "na?m: unknown key"},  // A message is one line, whatever the file holds.
         BadLine{1, "nam: x", "nam: unknown key"}, BadLine{1, "name: [x]", "name: must be a text"},
         BadLine{1, "name: x: y", "not valid YAML"},
         BadLine{3, "  - {id: A, colour: red}", "sites[0].colour: unknown key"},

@@ -86,6 +86,7 @@ std::shared_ptr<const dataplane::EpochTable> epoch_table(const Clique& clique) {
   table->epoch = kEpoch;
   table->lane_count = 1;
   table->chunk_elements = static_cast<std::uint32_t>(clique.elements());
+  table->max_payload_bytes = clique.payload_bytes();
   table->deadline_ns = 1'000'000 * kSecond;
   table->period = 1;
   dataplane::LocalIsland island;
