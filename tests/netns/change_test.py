@@ -75,7 +75,7 @@ class Changes(case.Case):
         for edge in network.info["edges"][:2]:
             network.kill_program(edge)
             config = pathlib.Path(edge["config"])
-            config.write_text(re.sub(r"buffers: (\d+)", lambda found: f"buffers: {3 * int(found[1])}", config.read_text()))
+            config.write_text(re.sub(r"(buffers|arena): (\d+)", lambda found: f"{found[1]}: {8 * int(found[2])}", config.read_text()))
             network.start_program(edge)
         network.start_islands()
         before = self.wait_for_epoch(1, "with everything up", self.is_steady)
