@@ -9,15 +9,6 @@
 namespace tombolo::report {
 namespace {
 
-/// Sum of the widths of the rectangles of a class.
-double width_of(const HtmlReader& reader, const std::string& part) {
-  double sum = 0;
-  for (const auto& element : reader.elements)
-    if (element.name == "rect" && element.attributes.at("class").starts_with(part))
-      sum += std::stod(element.attributes.at("width"));
-  return sum;
-}
-
 /// A cycle of 4 s drawn for 8 s: each bar is there twice as long as it lasts, on each of its lanes, also
 /// where it lasts over the edges.
 TEST(EventGantt, EveryCycleHasItsBars) {
@@ -29,7 +20,7 @@ TEST(EventGantt, EveryCycleHasItsBars) {
   ASSERT_EQ(reader.error, "");
   const double sending_s = 2 * 2 * (1 + 0.5 + 1);
   const double latency_s = 2 * 2 * (0.5 + 1 + 0.25);
-  EXPECT_NEAR(width_of(reader, "transfer") / width_of(reader, "latency"), sending_s / latency_s, 0.02);
+  EXPECT_NEAR(reader.width_of("transfer") / reader.width_of("latency"), sending_s / latency_s, 0.02);
   EXPECT_EQ(reader.count("g"), 3u);
 }
 

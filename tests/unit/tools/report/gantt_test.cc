@@ -7,23 +7,14 @@
 namespace tombolo::report {
 namespace {
 
-/// Sum of the widths of the rectangles of a class.
-double width_of(const HtmlReader& reader, const std::string& part) {
-  double sum = 0;
-  for (const auto& element : reader.elements)
-    if (element.name == "rect" && element.attributes.at("class").starts_with(part))
-      sum += std::stod(element.attributes.at("width"));
-  return sum;
-}
-
 TEST(GanttChart, PartsAreAsLongAsTheirTimes) {
   const Gantt gantt{{"A", "B", "C", "D"},
                     {{"round 0", 4, "egress A", {{"A B", {0, 1}, 1, 4}, {"C D", {2, 3}, 1, 2}}},
                      {"round 1", 4, "egress C", {{"A C", {0, 2}, 2, 4}}}}};
   const HtmlReader reader("<!DOCTYPE html>" + gantt_chart(gantt));
   ASSERT_EQ(reader.error, "");
-  const double latency = width_of(reader, "latency");    // Seconds, by lane: 1 + 1 + 1 + 1, then 2 + 2.
-  const double transfer = width_of(reader, "transfer");  // 3 + 3 + 1 + 1, then 2 + 2.
+  const double latency = reader.width_of("latency");    // Seconds, by lane: 1 + 1 + 1 + 1, then 2 + 2.
+  const double transfer = reader.width_of("transfer");  // 3 + 3 + 1 + 1, then 2 + 2.
   EXPECT_NEAR(transfer / latency, 12.0 / 8, 0.02);
   EXPECT_EQ(reader.count("g"), 3u);
   EXPECT_NE(reader.visible.find("egress C"), std::string::npos);

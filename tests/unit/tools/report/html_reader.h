@@ -26,6 +26,14 @@ struct HtmlReader {
     for (const Element& element : elements) found += element.name == name ? 1 : 0;
     return found;
   }
+  /// Sum of the widths of the rectangles whose class begins so.
+  double width_of(const std::string& part) const {
+    double sum = 0;
+    for (const Element& element : elements)
+      if (element.name == "rect" && element.attributes.at("class").starts_with(part))
+        sum += std::stod(element.attributes.at("width"));
+    return sum;
+  }
 
  private:
   static bool is_void(const std::string& name) { return name == "meta" || name == "input" || name == "br"; }

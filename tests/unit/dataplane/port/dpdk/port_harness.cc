@@ -5,12 +5,10 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
-#include <cstdio>
 #include <cstring>
 #include <map>
 
 #include "base/check.h"
-#include "dataplane/port/dpdk/eal.h"
 
 namespace tombolo::dataplane {
 namespace {
@@ -196,19 +194,3 @@ TxPacket PortTest::packet_to_b(std::uint32_t number, std::uint32_t payload_bytes
 }
 
 }  // namespace tombolo::dataplane
-
-/// EAL starts once per process, so this program has a main of its own.
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  tombolo::dataplane::EalOptions options;
-  options.hugepages = tombolo::dataplane::Hugepages::kOff;
-  options.memory_mb = 128;
-  const tombolo::Status status = tombolo::dataplane::start_eal(options);
-  if (!status.ok()) {
-    std::fprintf(stderr, "%s\n", status.error().message.c_str());
-    return 1;
-  }
-  const int result = RUN_ALL_TESTS();
-  tombolo::dataplane::stop_eal();
-  return result;
-}

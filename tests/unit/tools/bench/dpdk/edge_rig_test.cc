@@ -2,10 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <set>
 
-#include "dataplane/port/dpdk/eal.h"
 #include "tools/bench/dpdk/limit_rig.h"
 #include "tools/bench/dpdk/stage_rig.h"
 
@@ -125,18 +123,3 @@ TEST_F(Rig, TheLimitSendsOnePacketInK) {
 
 }  // namespace
 }  // namespace tombolo::bench
-
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  tombolo::dataplane::EalOptions options;
-  options.hugepages = tombolo::dataplane::Hugepages::kOff;
-  options.memory_mb = 128;
-  const tombolo::Status status = tombolo::dataplane::start_eal(options);
-  if (!status.ok()) {
-    std::fprintf(stderr, "%s\n", status.error().message.c_str());
-    return 1;
-  }
-  const int result = RUN_ALL_TESTS();
-  tombolo::dataplane::stop_eal();
-  return result;
-}
