@@ -3,16 +3,10 @@
 #include <bit>
 
 #include "aggregation/round_window.h"
+#include "base/bits.h"
 #include "base/check.h"
 
 namespace tombolo::aggregation {
-namespace {
-
-std::uint64_t bits_below(std::size_t count) {
-  return count == 0 ? 0 : ~std::uint64_t{0} >> (kMaxMembers - count);
-}
-
-}  // namespace
 
 ChunkFold::ChunkFold(const ChunkFoldConfig& config)
     : config_(config),
@@ -28,7 +22,7 @@ FoldedChunk ChunkFold::fold(const Facts& facts, std::span<const std::byte* const
   CHECK(!inputs.empty() && inputs.size() <= config_.max_members);
   choose(facts, part.finish);
   FoldedChunk folded;
-  folded.contributors = bits_below(inputs.size());
+  folded.contributors = lowest_bits(inputs.size());
   folded.format = fold::output_format(kind_);
   folded.payload_bytes = static_cast<std::uint32_t>(encoded_bytes(folded.format, elements));
   if (elements == 0) return folded;
@@ -82,7 +76,7 @@ std::uint64_t ChunkFold::look(const Facts& facts, const fold::Call& call) {
 /// Folds again where the policy says so; returns the contributors.
 std::uint64_t ChunkFold::apply_policy(const Facts& facts, fold::Call& call, std::uint64_t non_finite,
                                       fold::Findings& findings) {
-  const std::uint64_t all = bits_below(call.input_count);
+  const std::uint64_t all = lowest_bits(call.input_count);
   if (config_.non_finite == NonFinitePolicy::kPropagate) return all;
   const bool rejects = config_.non_finite == NonFinitePolicy::kReject;
   if (rejects && non_finite == all) return 0;

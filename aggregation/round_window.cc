@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "aggregation/fold/kernel.h"
+#include "base/bits.h"
 #include "base/check.h"
 
 namespace tombolo::aggregation {
@@ -231,9 +232,7 @@ bool RoundWindow::is_completed(std::uint32_t index) const {
   return !slot.done && slot.contributors == all_members();
 }
 
-std::uint64_t RoundWindow::all_members() const {
-  return members_ == 0 ? 0 : ~std::uint64_t{0} >> (kMaxMembers - members_);
-}
+std::uint64_t RoundWindow::all_members() const { return lowest_bits(members_); }
 
 void RoundWindow::drop_references(std::size_t slot) {
   if (slots_[slot].done || slots_[slot].contributors == 0) return;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "aggregation/fold/format.h"
+#include "base/bits.h"
 
 namespace tombolo::island {
 namespace {
@@ -138,7 +139,7 @@ void Operation::keep_result(std::uint64_t chunk, const std::byte* payload) {
 }
 
 void Operation::note_contributors(std::uint64_t chunk, std::uint64_t contributors) {
-  const std::uint64_t all = ~std::uint64_t{0} >> (wire::kMaxMembers - entry->members);
+  const std::uint64_t all = lowest_bits(entry->members);
   contributors &= all;
   if (contributors == all) return;
   outcome.rejections.push_back(

@@ -1,6 +1,7 @@
 #include <bit>
 #include <utility>
 
+#include "base/bits.h"
 #include "dataplane/edge/lane.h"
 #include "protocol/wire/packet.h"
 
@@ -74,8 +75,7 @@ void Lane::finish_site_chunk(LaneEpoch& epoch, std::size_t point, OpenRound& rou
   header.chunk = window.geometry().chunk_of(index);
   header.format = static_cast<std::uint8_t>(folded.format);
   header.operation = static_cast<std::uint8_t>(facts.operation);
-  header.specific =
-      at.is_root ? ~std::uint64_t{0} >> (aggregation::kMaxMembers - members) : facts.update_elements;
+  header.specific = at.is_root ? lowest_bits(members) : facts.update_elements;
   if (!at.is_root) {
     header.update_format = static_cast<std::uint8_t>(facts.format);
     header.result_format = static_cast<std::uint8_t>(facts.result_format);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/bits.h"
 #include "base/check.h"
 #include "base/serial.h"
 
@@ -158,9 +159,7 @@ void GrantTable::queue(std::uint16_t tree, Instance& instance) {
 }
 
 bool GrantTable::all_done(const Tree& tree, const Instance& instance) const {
-  const std::uint64_t all =
-      tree.children == kMaxChildren ? ~std::uint64_t{0} : (std::uint64_t{1} << tree.children) - 1;
-  return tree.children > 0 && instance.done == all;
+  return tree.children > 0 && instance.done == lowest_bits(tree.children);
 }
 
 }  // namespace tombolo::link
