@@ -41,7 +41,8 @@ void Lane::publish_rounds() {
     const LaneEpoch& epoch = *epochs_[i];
     unfinished += epoch.grants.unfinished();
     pending += epoch.grants.pending();
-    for (std::size_t island = 0; island < epoch.points.size(); ++island)
+    for (std::size_t island = 0; island < epoch.points.size(); ++island) {
+      arena_bytes += epoch.points[island].arena_bytes();
       for (const aggregation::OpenRound* const round : epoch.points[island].open_rounds()) {
         const aggregation::RoundWindow& window = round->window;
         const bool is_site = epoch.is_site(island);
@@ -61,13 +62,11 @@ void Lane::publish_rounds() {
         arena_used_bytes +=
             window.in_arena() * aggregation::Arena::cell_bytes(window.geometry().max_payload_bytes);
       }
+    }
   }
   board_.set_count(std::min<std::uint64_t>(open, RoundBoard::kPlaces));
   counters_.rounds_open.set(open);
   counters_.slots.set(slots);
-  for (const auto& epoch : epochs_)
-    if (epoch)
-      for (const aggregation::FoldPoint& point : epoch->points) arena_bytes += point.arena_bytes();
   counters_.held_contributions.set(held);
   counters_.arena_bytes.set(arena_bytes);
   counters_.arena_used_bytes.set(arena_used_bytes);
