@@ -21,7 +21,6 @@ struct TypeRule {
   std::uint16_t max_payload_bytes = 0;
   std::uint16_t payload_step = 1;  ///< The payload grows from its minimum in steps of so many bytes.
   bool has_values = false;         ///< Carries elements: names a format and an operation, else neither.
-  bool is_input = false;           ///< Is folded: may ask for a result in another format.
   bool needs_epoch = false;
   bool needs_rank = false;
   bool needs_tree = false;
@@ -33,18 +32,18 @@ constexpr std::size_t kTypes = 11;
 constexpr std::array<TypeRule, kTypes> make_rules() {
   std::array<TypeRule, kTypes> rules{};
   const auto at = [&rules](Type type) -> TypeRule& { return rules[static_cast<std::size_t>(type)]; };
-  at(Type::kContribution) = {0, kMaxPayloadBytes, 1, true, true, true, true, true, Specific::kUpdateElements};
-  at(Type::kPartial) = {0, kMaxPayloadBytes, 1, true, true, true, false, true, Specific::kUpdateElements};
-  at(Type::kResult) = {0, kMaxPayloadBytes, 1, true, false, true, false, false, Specific::kAny};
-  at(Type::kParity) = {kParityIdentityBytes, kMaxPayloadBytes, 1, false, false, true, false, false,
+  at(Type::kContribution) = {0, kMaxPayloadBytes, 1, true, true, true, true, Specific::kUpdateElements};
+  at(Type::kPartial) = {0, kMaxPayloadBytes, 1, true, true, false, true, Specific::kUpdateElements};
+  at(Type::kResult) = {0, kMaxPayloadBytes, 1, true, true, false, false, Specific::kAny};
+  at(Type::kParity) = {kParityIdentityBytes, kMaxPayloadBytes, 1, false, true, false, false,
                        Specific::kNotZero};
-  at(Type::kFeedback) = {kMinFeedbackBytes, kMaxFeedbackBytes, 8, false, false, false, false, false,
+  at(Type::kFeedback) = {kMinFeedbackBytes, kMaxFeedbackBytes, 8, false, false, false, false,
                          Specific::kZero};
-  at(Type::kGrant) = {0, 0, 1, false, false, true, false, true, Specific::kAny};
-  at(Type::kRoundEnd) = {0, 0, 1, false, false, true, false, false, Specific::kAny};
-  at(Type::kHello) = {kHelloBytes, kHelloBytes, 1, false, false, false, false, false, Specific::kZero};
-  at(Type::kJoin) = {0, 0, 1, false, false, false, true, false, Specific::kZero};
-  at(Type::kConfig) = {kMinConfigBytes, kMaxConfigBytes, 2, false, false, true, true, false, Specific::kZero};
+  at(Type::kGrant) = {0, 0, 1, false, true, false, true, Specific::kAny};
+  at(Type::kRoundEnd) = {0, 0, 1, false, true, false, false, Specific::kAny};
+  at(Type::kHello) = {kHelloBytes, kHelloBytes, 1, false, false, false, false, Specific::kZero};
+  at(Type::kJoin) = {0, 0, 1, false, false, true, false, Specific::kZero};
+  at(Type::kConfig) = {kMinConfigBytes, kMaxConfigBytes, 2, false, true, true, false, Specific::kZero};
   return rules;
 }
 
@@ -114,7 +113,8 @@ bool fields_fit(const Header& header, const TypeRule& rule) {
   if (is_partial ? unit_of(header.update_format).bytes == 0 : header.update_format != 0) return false;
   if (header.result_format != 0) {
     // There is one way to ask for the format of the contributions themselves: 0.
-    if (!rule.is_input || header.result_format == (is_partial ? header.update_format : header.format))
+    const bool is_input = is_partial || header.packet_type() == Type::kContribution;
+    if (!is_input || header.result_format == (is_partial ? header.update_format : header.format))
       return false;
     if (unit_of(header.result_format).bytes == 0) return false;
   }
