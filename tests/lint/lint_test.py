@@ -34,6 +34,8 @@ def run_lint(files, rules):
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
+        (root / "runs").mkdir()  # A run's configuration names paths of its machine.
+        (root / "runs/edge.yaml").write_text("state: /" + "root/state\n")
         (root / "build").mkdir()
         (root / "build/compile_commands.json").write_text(json.dumps([{
             "directory": str(root / "build"), "file": "../base/thing.cc",

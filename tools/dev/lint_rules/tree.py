@@ -86,7 +86,7 @@ class Source:
 
 class Tree:
     """Every checked file under the root, whether or not it is under version control. Build folders (build*/ in the
-    root) and hidden folders other than .ci are not part of it."""
+    root), what runs have left (runs/ in the root) and hidden folders other than .ci are not part of it."""
 
     def __init__(self, root):
         self.root = pathlib.Path(root)
@@ -100,7 +100,8 @@ class Tree:
         for folder, folders, names in os.walk(self.root):
             at_root = pathlib.Path(folder) == self.root
             folders[:] = [name for name in folders if name != "__pycache__" and
-                          (name == ".ci" or not name.startswith(".")) and not (at_root and name.startswith("build"))]
+                          (name == ".ci" or not name.startswith(".")) and
+                          not (at_root and (name.startswith("build") or name == "runs"))]
             for name in names:
                 full = pathlib.Path(folder, name)
                 if full.is_symlink():
