@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -185,6 +186,15 @@ Result<double> barrier_bound_s(const RoundModel& model, double update_bytes) {
                                        allows_any_mode(model.capabilities()));
   if (!tree) return tree.error();
   return Bound(model, update_bytes, *tree).seconds();
+}
+
+Capabilities covering(Capabilities capabilities, const Schedule& schedule) {
+  for (const Round& round : schedule.rounds) {
+    for (const std::optional<CliqueMode>& mode : round.modes)
+      if (mode && mode->mode != Mode::kDirect) capabilities.family = Family::kBest;
+    if (!round.trees.empty()) capabilities.family = Family::kBest;
+  }
+  return capabilities;
 }
 
 }  // namespace tombolo::schedule

@@ -11,4 +11,9 @@ namespace tombolo::schedule {
 /// n^3. Errors: those of disagreement_bound.
 Result<double> barrier_bound_s(const RoundModel& model, double update_bytes);
 
+/// The capabilities by which a bound holds for this schedule too. By modes other than direct, and by trees of
+/// its own, a pair may be quicker than along its shortest route, which the bound for direct cliques goes by;
+/// the bound for any mode looks at latencies and access lines only.
+Capabilities covering(Capabilities capabilities, const Schedule& schedule);
+
 }  // namespace tombolo::schedule

@@ -218,10 +218,8 @@ Status Run::finish() {
     result_.schedule.rounds[r].modes.assign(time.modes.begin(), time.modes.end());
     result_.cycle_s += time.seconds;
   }
-  // By trees of our choice a pair may be quicker than along its shortest route, which the bound for the mode
-  // direct goes by; the other bound looks at access lines only.
-  Capabilities allowed = problem_.capabilities();
-  if (options_.packed_trees) allowed.family = Family::kBest;
+  Capabilities allowed = covering(problem_.capabilities(), result_.schedule);
+  if (options_.packed_trees) allowed.family = Family::kBest;  // Other trees could have been chosen.
   const auto bound_s =
       barrier_bound_s(RoundModel(problem_.network(), problem_.routes(), allowed), problem_.update_bytes());
   if (!bound_s) return bound_s.error();

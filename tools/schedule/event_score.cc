@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/units.h"
+#include "schedule/barrier_bound.h"
 #include "schedule/bounds.h"
 #include "schedule/event/event_bound.h"
 #include "schedule/event/event_mixing.h"
@@ -110,12 +111,9 @@ Result<EventScore> score_event(const NetworkInput& input, schedule::Schedule sch
   score.timetable = std::move(*timetable);
   score.disagreement_s = *d;
   score.r_per_s = *r;
-  schedule::Capabilities allowed = input.capabilities;
-  // What the file uses although the family does not allow it.
-  for (const TimedExchange& timed : score.timetable.exchanges)
-    if (timed.mode.mode != schedule::Mode::kDirect) allowed.family = schedule::Family::kBest;
   score.bound_s =
-      schedule::event_bound_s({input.network, routes, std::move(allowed)}, bytes, score.timetable.fragments);
+      schedule::event_bound_s({input.network, routes, schedule::covering(input.capabilities, score.schedule)},
+                              bytes, score.timetable.fragments);
   if (score.disagreement_s <= score.bound_s * (1 + kEqual))
     score.certified =
         fmt::format("all schedules in {} fragments, with barriers or without", score.timetable.fragments);

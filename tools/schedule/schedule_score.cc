@@ -133,24 +133,18 @@ Result<ScheduleScore> score_schedule(const NetworkInput& input, schedule::Schedu
     if (!packed) return std::move(packed).error();
     score.packed = std::move(*packed);
   }
-  schedule::Capabilities allowed = input.capabilities;
-  if (packed_trees) allowed.family = schedule::Family::kBest;
   std::vector<double> seconds;
   for (std::size_t r = 0; r < schedule.rounds.size(); ++r) {
     auto time = model.time(schedule.rounds[r], bytes);
     if (!time) return std::move(time).error().within(fmt::format("round {}", r));
-    // What the file uses although the family does not allow it.
-    for (const CliqueMode& mode : time->modes)
-      if (mode.mode != Mode::kDirect) allowed.family = schedule::Family::kBest;
-    // By trees of our choice a pair may be quicker than along its shortest route, which the bound for the
-    // mode direct goes by; the other bound looks at access lines only.
-    if (!schedule.rounds[r].trees.empty()) allowed.family = schedule::Family::kBest;
     seconds.push_back(time->seconds);
     score.cycle_s += time->seconds;
     score.times.push_back(std::move(*time));
   }
   const auto mixing = schedule::measure_mixing(schedule, seconds, network.islands.size());
   if (!mixing) return mixing.error();
+  schedule::Capabilities allowed = schedule::covering(input.capabilities, schedule);
+  if (packed_trees) allowed.family = schedule::Family::kBest;  // Other trees could have been chosen.
   const auto bound_s = schedule::barrier_bound_s({network, routes, std::move(allowed)}, bytes);
   if (!bound_s) return bound_s.error();
   score.schedule = std::move(schedule);

@@ -335,5 +335,22 @@ TEST(Bounds, SmallAndBadInput) {
   EXPECT_FALSE(disagreement_bound(apart, none, 1e9, true).ok());
 }
 
+/// Modes and trees of a schedule's own need not keep to the shortest routes.
+TEST(BarrierBound, CoversWhatAScheduleBringsWithIt) {
+  const Capabilities direct{};
+  ASSERT_FALSE(allows_any_mode(direct));
+  Schedule plain;
+  plain.rounds.push_back({.cliques = {{0, 1}}});
+  EXPECT_FALSE(allows_any_mode(covering(direct, plain)));
+  plain.rounds[0].modes = {CliqueMode{Mode::kDirect, 0}};
+  EXPECT_FALSE(allows_any_mode(covering(direct, plain)));
+  Schedule sharded = plain;
+  sharded.rounds[0].modes = {CliqueMode{Mode::kSharded, 0}};
+  EXPECT_TRUE(allows_any_mode(covering(direct, sharded)));
+  Schedule treed = plain;
+  treed.rounds[0].trees = {{{{0, 1}}, {}}};
+  EXPECT_TRUE(allows_any_mode(covering(direct, treed)));
+}
+
 }  // namespace
 }  // namespace tombolo::schedule
