@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "aggregation/fold/kernel.h"
-#include "aggregation/fold/reference.h"
 #include "tools/testbed/workload.h"
 
 namespace tombolo::testbed {
@@ -38,31 +37,7 @@ void add_ranks(const FoldOrder& order, std::vector<std::uint16_t>& ranks) {
   for (const FoldOrder& input : order.inputs) add_ranks(input, ranks);
 }
 
-/// A fold that others go on with, unless it is the whole clique's, of `members`.
-std::vector<float> folded(std::uint64_t seed, std::uint32_t round, const FoldOrder& order,
-                          std::uint64_t count, wire::Operation operation, bool is_root, std::size_t members) {
-  std::vector<std::vector<float>> values;
-  std::vector<const std::byte*> inputs;
-  std::uint64_t partials = 0;
-  for (const FoldOrder& input : order.inputs) {
-    if (!input.inputs.empty()) partials |= std::uint64_t{1} << values.size();
-    values.push_back(input.inputs.empty() ? make_update(seed, round, input.rank, count)
-                                          : folded(seed, round, input, count, operation, false, members));
-  }
-  for (const std::vector<float>& input : values)
-    inputs.push_back(reinterpret_cast<const std::byte*>(input.data()));
-  std::vector<float> result(count);
-  fold::reference_fold({.input = wire::Format::kFp32, .operation = operation, .finish = is_root},
-                       {.inputs = inputs.data(),
-                        .input_count = inputs.size(),
-                        .elements = count,
-                        .partial_inputs = partials,
-                        .divisor = static_cast<std::uint32_t>(members),
-                        .out = reinterpret_cast<std::byte*>(result.data())});
-  return result;
-}
-
-/// The same in any numbers: a fold's result, or a partial's payload.
+/// Folds as an order says: a fold's result, or a partial's payload.
 struct Replay {
   const Numbers& numbers;
   std::uint64_t seed = 0;
@@ -152,7 +127,7 @@ std::vector<std::uint16_t> ranks_of(const FoldOrder& order) {
 
 std::vector<float> expected_result(std::uint64_t seed, std::uint32_t round, const FoldOrder& order,
                                    std::uint64_t count, wire::Operation operation) {
-  return folded(seed, round, order, count, operation, true, ranks_of(order).size());
+  return as_floats(expected_output({.operation = operation}, seed, round, order, {}, count));
 }
 
 }  // namespace tombolo::testbed

@@ -115,21 +115,16 @@ std::vector<float> make_update(std::uint64_t seed, std::uint32_t round, std::uin
   return update;
 }
 
+std::vector<float> as_floats(const Expected& expected) {
+  std::vector<float> values(expected.result.size() / sizeof(float));
+  std::memcpy(values.data(), expected.result.data(), expected.result.size());
+  return values;
+}
+
 std::vector<float> expected_result(std::uint64_t seed, std::uint32_t round,
                                    std::span<const std::uint16_t> members, std::uint64_t count,
                                    wire::Operation operation) {
-  std::vector<std::vector<float>> updates;
-  std::vector<const std::byte*> inputs;
-  for (const std::uint16_t rank : members) updates.push_back(make_update(seed, round, rank, count));
-  for (const std::vector<float>& update : updates) inputs.push_back(std::as_bytes(std::span(update)).data());
-  std::vector<float> result(count);
-  fold::reference_fold({.input = wire::Format::kFp32, .operation = operation},
-                       {.inputs = inputs.data(),
-                        .input_count = inputs.size(),
-                        .elements = count,
-                        .divisor = static_cast<std::uint32_t>(inputs.size()),
-                        .out = std::as_writable_bytes(std::span(result)).data()});
-  return result;
+  return as_floats(expected_output({.operation = operation}, seed, round, members, {}, count));
 }
 
 std::string_view operation_name(wire::Operation operation) {

@@ -17,11 +17,6 @@ namespace tombolo::testbed {
 std::vector<float> make_update(std::uint64_t seed, std::uint32_t round, std::uint16_t rank,
                                std::uint64_t count);
 
-/// What a clique's round must give, to the bit: the members' updates folded in order by the scalar reference.
-std::vector<float> expected_result(std::uint64_t seed, std::uint32_t round,
-                                   std::span<const std::uint16_t> members, std::uint64_t count,
-                                   wire::Operation operation);
-
 /// True if both hold the same bits.
 bool same_bits(std::span<const float> a, std::span<const float> b);
 
@@ -55,5 +50,12 @@ struct Expected {
 Expected expected_output(const Numbers& numbers, std::uint64_t seed, std::uint32_t round,
                          std::span<const std::uint16_t> members, std::span<const float> weights,
                          std::uint64_t count);
+/// The values of a result in fp32.
+std::vector<float> as_floats(const Expected& expected);
+
+/// What a clique's round of fp32 updates must give.
+std::vector<float> expected_result(std::uint64_t seed, std::uint32_t round,
+                                   std::span<const std::uint16_t> members, std::uint64_t count,
+                                   wire::Operation operation);
 
 }  // namespace tombolo::testbed
