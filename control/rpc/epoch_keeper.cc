@@ -71,6 +71,7 @@ Controller::Actions EpochKeeper::step(Nanoseconds now_ns) {
   if (!controller_.state().plan && !all_connected()) return {};
   listen_to_hellos();
   const Circumstances now = circumstances();
+  sync_edges(now.survivors);
   if (order_) return order_->due_ns <= now_ns ? propose(order_->nominal, now_ns) : Controller::Actions{};
   if (installed_for_ == now) {
     // Perhaps because what was lost came back before anything could be done about it.
@@ -138,7 +139,6 @@ Controller::Actions EpochKeeper::propose(const Nominal& nominal, Nanoseconds now
     set_trouble(plan.error().message);
     return {};
   }
-  sync_edges(survivors);
   const auto& running = controller_.state().plan;
   if (!order_ && running && same_but_epoch(*plan, *running)) {
     installed_for_ = now;

@@ -61,6 +61,8 @@ class EpochKeeper {
   Controller::Actions let_go_of_the_dead(Nanoseconds now_ns);
   bool all_connected();
   Controller::Actions propose(const Nominal& nominal, Nanoseconds now_ns);
+  /// Takes the edges of dead sites out and puts those that are back in again. Done between changes whatever
+  /// follows, so that an edge which came back before its loss led to an epoch is not left out for good.
   void sync_edges(const Survivors& survivors);
   void on_ended(const ChangeOutcome& outcome, Nanoseconds now_ns);
   void retry_later(Nanoseconds now_ns);

@@ -313,6 +313,36 @@ TEST_F(KeeperTest, AnEdgeThatDiesDuringAChangeDoesNotHoldTheNextOne) {
   EXPECT_EQ(controller_->state().plan->lost_ranks, std::vector<schedule::Rank>{kSeoul});
 }
 
+TEST_F(KeeperTest, AnEdgeThatIsBackBeforeItsLossLedToAnEpochTakesPartAgain) {
+  constexpr schedule::SiteId kSeoul = 6;
+  const auto report_seoul = [&](bool up) {
+    for (schedule::SiteId site = 0; site < 9; ++site)
+      if (site != kSeoul) policy_.report(site, std::vector<LinkState>{{false, kSeoul, up}}, now_ns_);
+  };
+  report_seoul(true);
+  pass(kSecond);
+  // The epoch without it is refused for as long as it is away.
+  edges_[2]->dataplane.refusal = "no memory";
+  edges_[kSeoul]->connected = false;
+  controller_->disconnected({kSeoul, 1});
+  policy_.silent(kSeoul, now_ns_);
+  report_seoul(false);
+  pass(2 * kSecond);
+  ASSERT_GT(controller_->state().newest_epoch, 1u);
+  ASSERT_EQ(committed(), 1u);
+  edges_[kSeoul]->connected = true;
+  report_seoul(true);
+  pass(3 * kSecond);
+  edges_[2]->dataplane.refusal.reset();
+  pass(3 * kSecond);
+  EXPECT_EQ(keeper_->trouble(), "");
+  const auto& views = controller_->edges();
+  const auto seoul =
+      std::find_if(views.begin(), views.end(), [](const auto& view) { return view.id.site == kSeoul; });
+  ASSERT_NE(seoul, views.end()) << "its hellos would be those of a stranger for ever";
+  EXPECT_TRUE(seoul->connected);
+}
+
 TEST_F(KeeperTest, OneOrderAtATime) {
   pass(kSecond);
   order(full());
