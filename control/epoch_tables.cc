@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -214,8 +215,13 @@ Result<std::shared_ptr<const dataplane::EpochTable>> make_epoch_table(const Epoc
   return std::shared_ptr<const dataplane::EpochTable>(std::move(table));
 }
 
+std::uint64_t EdgeNeeds::cache_buffers() const {
+  return std::accumulate(link_windows.begin(), link_windows.end(), std::uint64_t{0}) * lane_count;
+}
+
 EdgeNeeds edge_needs(const EpochPlan& plan, const EdgePlace& place) {
   EdgeNeeds needs;
+  needs.lane_count = plan.lane_count;
   needs.buffer_bytes = buffer_bytes(plan);
   needs.receive_buffers = kReceiveBuffers;
   for (const dataplane::SitePoint& point : TreeTables(plan, place.site, 0).take_points())
@@ -236,13 +242,13 @@ EdgeNeeds edge_needs(const EpochPlan& plan, const EdgePlace& place) {
       }
     }
     needs.link_windows.push_back(window_for(load_bps, rtt_s, plan));
-    needs.cache_buffers += std::uint64_t{needs.link_windows.back()} * plan.lane_count;
   }
   return needs;
 }
 
 EdgeNeeds island_needs(const EpochPlan& plan, Rank rank) {
   EdgeNeeds needs;
+  needs.lane_count = plan.lane_count;
   needs.buffer_bytes = buffer_bytes(plan);
   needs.receive_buffers = kReceiveBuffers;
   needs.link_windows.push_back(window_for(access_load_bps(plan, rank), 0, plan));
@@ -251,7 +257,7 @@ EdgeNeeds island_needs(const EpochPlan& plan, Rank rank) {
 }
 
 void widen(EdgeNeeds& needs, const EdgeNeeds& other) {
-  needs.cache_buffers = std::max(needs.cache_buffers, other.cache_buffers);
+  needs.lane_count = std::max(needs.lane_count, other.lane_count);
   needs.slot_buffers = std::max(needs.slot_buffers, other.slot_buffers);
   needs.arena_bytes = std::max(needs.arena_bytes, other.arena_bytes);
   needs.receive_buffers = std::max(needs.receive_buffers, other.receive_buffers);

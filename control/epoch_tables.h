@@ -32,13 +32,15 @@ Result<std::shared_ptr<const dataplane::EpochTable>> make_epoch_table(const sche
 /// What an edge must reserve for a plan (invariant I4).
 struct EdgeNeeds {
   std::vector<std::uint32_t> link_windows;  ///< By link: packets outstanding per lane, a power of two.
-  std::uint64_t cache_buffers = 0;          ///< Held for repair, over all links.
-  std::uint64_t slot_buffers = 0;           ///< Held in the slots of its fold points, two epochs live.
+  std::uint16_t lane_count = 0;
+  std::uint64_t slot_buffers = 0;     ///< Held in the slots of its fold points, two epochs live.
   std::uint64_t arena_bytes = 0;      ///< For what waits long in those slots, outside of packet buffers.
   std::uint64_t receive_buffers = 0;  ///< On the way through.
   std::uint32_t buffer_bytes = 0;     ///< One packet.
 
-  std::uint64_t buffers() const { return cache_buffers + slot_buffers + receive_buffers; }
+  /// Held for repair, over all links and lanes.
+  std::uint64_t cache_buffers() const;
+  std::uint64_t buffers() const { return cache_buffers() + slot_buffers + receive_buffers; }
   std::uint64_t bytes() const { return buffers() * buffer_bytes + arena_bytes; }
 };
 EdgeNeeds edge_needs(const schedule::EpochPlan& plan, const EdgePlace& place);

@@ -8,39 +8,53 @@
 #include "control/agent.h"
 #include "control/epoch_groups.h"
 #include "control/epoch_tables.h"
-#include "dataplane/edge/edge.h"
+#include "control/job_quota.h"
+#include "dataplane/edge/edge_job.h"
 #include "dataplane/port/link_groups.h"
 
 namespace tombolo::control {
 
-/// The agent's hand in a real edge: turns plans into tables and hands them to the workers, and tells the
-/// ports of the groups of links.
+/// The agent's hand in a real edge, for one job: turns plans into tables and hands them to the workers, and
+/// tells the ports of the groups of links.
 class InstalledEdge final : public EdgeDataplane {
  public:
   /// Where the packets of a link go and come to from now on.
   using SetGroups = std::function<void(std::size_t link, const dataplane::LinkGroups& groups)>;
 
-  /// The edge outlives it. `place` describes the edge's links in the order of its configuration. Without
+  /// The job outlives it. `place` describes its links in the order of its configuration. Without
   /// `set_groups` the ports are unicast: a plan's groups are of no account.
-  InstalledEdge(dataplane::Edge& edge, EdgePlace place, SetGroups set_groups = {})
-      : edge_(edge), place_(std::move(place)), set_groups_(std::move(set_groups)), groups_(place_) {}
+  InstalledEdge(dataplane::EdgeJob& job, EdgePlace place, SetGroups set_groups = {})
+      : job_(job), place_(std::move(place)), set_groups_(std::move(set_groups)), groups_(place_) {}
 
-  bool can_stage() const override { return edge_.can_install(); }
+  bool can_stage() const override { return job_.can_install(); }
   Status stage(const schedule::EpochPlan& plan) override;
   std::uint32_t highest_opened_round() const override;
   void commit(std::uint32_t epoch, std::uint32_t activating_round) override;
   void abort(std::uint32_t epoch) override;
 
+  /// The largest window of the job's fold points in the epoch in force, in chunks, and what the plan asks
+  /// for: less of it where the job's quota does not hold that.
+  struct Windows {
+    std::uint32_t chunks = 0;
+    std::uint32_t planned_chunks = 0;
+
+    bool is_cut() const { return chunks < planned_chunks; }
+  };
+  const Windows& windows() const { return windows_; }
+
  private:
   void tell_ports() const;
+  JobQuota quota() const;
 
-  dataplane::Edge& edge_;
+  dataplane::EdgeJob& job_;
   EdgePlace place_;
   SetGroups set_groups_;
   EpochGroups groups_;
   std::shared_ptr<const dataplane::EpochTable> staged_;
   std::optional<schedule::EpochPlan> staged_plan_;
   std::optional<schedule::EpochPlan> running_plan_;  ///< The newest in force.
+  Windows staged_windows_;
+  Windows windows_;
 };
 
 }  // namespace tombolo::control

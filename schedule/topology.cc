@@ -305,4 +305,10 @@ Result<Network> resolve(const Topology& topology, std::string_view profile_name,
   return network;
 }
 
+void take_share(Network& network, double share) {
+  for (DirectedLink& link : network.links)
+    link.capacity_bps = std::max<std::uint64_t>(
+        1, static_cast<std::uint64_t>(static_cast<double>(link.capacity_bps) * share));
+}
+
 }  // namespace tombolo::schedule

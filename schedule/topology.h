@@ -99,4 +99,8 @@ Result<Topology> load_topology(const std::string& path);
 /// capacity below 1 bit/s.
 Result<Network> resolve(const Topology& topology, std::string_view profile_name, double scale = 1.0);
 
+/// Leaves that share (above 0, at most 1) of every link between sites, at least 1 bit/s: what one of several
+/// jobs may use. Access links are an island's own, and stay.
+void take_share(Network& network, double share);
+
 }  // namespace tombolo::schedule

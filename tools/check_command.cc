@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "control/config/controller_config.h"
 #include "control/contingency.h"
+#include "control/job_quota.h"
 #include "control/node/edge_memory.h"
 #include "dataplane/port/dpdk/device_check.h"
 #include "tools/cli.h"
@@ -20,49 +21,67 @@ namespace {
 
 struct Options {
   std::string edge;
-  std::string controller;
+  std::vector<std::string> controllers;
   std::string json;
 };
 
-/// The plans that the controller's file asks for: the one while nothing is lost, and those after each single
+/// The plans that a controller's file asks for: the one while nothing is lost, and those after each single
 /// loss.
-Result<std::vector<schedule::EpochPlan>> plans_of(const std::string& path) {
-  auto file = control::load_controller_config(path);
-  if (!file) return std::move(file).error();
-  schedule::CompileOptions options;
-  options.job = file->job;
-  options.chunk_elements = file->chunk_elements;
-  options.lane_count = file->lanes;
-  options.deadline_ns = file->deadline_ns;
-  options.update_bytes = file->update_bytes;
-  options.format = file->format;
-  options.result_format = file->result_format;
-  options.non_finite = file->non_finite;
-  options.multicast = file->multicast;
-  options.edge_aggregation = file->edge_aggregation;
-  options.tree_aggregation = file->tree_aggregation;
-  auto plans = control::contingency_plans(file->network, {file->schedule, options});
-  if (!plans) return std::move(plans).error().within(path);
+Result<std::vector<schedule::EpochPlan>> plans_of(const control::ControllerFile& file) {
+  auto plans = control::contingency_plans(file.network, {file.schedule, file.compile_options()});
+  if (!plans) return std::move(plans).error().within(file.path);
   return plans;
 }
 
-/// Whether the edge reserves what the plan needs. Errors: kUnavailable, naming the key to change.
-Status check_needs(const control::EdgeFile& file, const control::EdgeNeeds& needs) {
-  for (std::size_t i = 0; i < needs.link_windows.size(); ++i)
-    if (needs.link_windows[i] > file.links[i].window_packets)
-      return Error{ErrorCode::kUnavailable,
-                   fmt::format("{}: links[{}].window: {} packets, the schedule needs {}", file.path, i,
-                               file.links[i].window_packets, needs.link_windows[i])};
-  if (needs.buffers() > file.buffers)
-    return Error{ErrorCode::kUnavailable, fmt::format("{}: memory.buffers: {}, the schedule needs {}",
-                                                      file.path, file.buffers, needs.buffers())};
-  if (file.arena_bytes != 0 && needs.arena_bytes > file.arena_bytes)
-    return Error{ErrorCode::kUnavailable, fmt::format("{}: memory.arena: {}, the schedule needs {}",
-                                                      file.path, file.arena_bytes, needs.arena_bytes)};
-  if (needs.buffer_bytes > file.buffer_bytes)
-    return Error{ErrorCode::kUnavailable, fmt::format("{}: memory.buffer_bytes: {}, the schedule needs {}",
-                                                      file.path, file.buffer_bytes, needs.buffer_bytes)};
-  return ok_status();
+/// What one job's schedule needs of the edge, and what its quota makes of it.
+struct JobNeeds {
+  std::uint16_t job = 0;
+  control::EdgeNeeds needs;
+  std::uint32_t window =
+      0;  ///< Chunks, the smallest over the plans; less than planned if the quota is small.
+  std::uint32_t planned_window = 0;
+};
+
+/// Errors: those of the controller's file; kInvalidInput if it goes with no job of the edge; kUnavailable,
+/// naming the key to change, if the edge cannot run a plan of it.
+Result<JobNeeds> job_needs(const control::EdgeFile& edge, const std::string& path) {
+  const auto file = control::load_controller_config(path);
+  if (!file) return Error(file.error());
+  const auto found = std::find_if(edge.jobs.begin(), edge.jobs.end(),
+                                  [&](const control::EdgeJobFile& job) { return job.job == file->job; });
+  if (found == edge.jobs.end())
+    return invalid_input(
+        fmt::format("{}: it is for job {}, which {} does not serve", path, file->job, edge.path));
+  if (file->topology.sites.size() != found->topology.sites.size())
+    return invalid_input(path + ": another topology than the edge's");
+  const std::string where = fmt::format("{}: jobs[{}]", edge.path, found - edge.jobs.begin());
+  auto plans = plans_of(*file);
+  if (!plans) return std::move(plans).error();
+  JobNeeds needs;
+  needs.job = found->job;
+  control::JobQuota quota{found->buffers, found->arena_bytes, {}};
+  for (const control::EdgeLinkConfig& link : found->links) quota.link_windows.push_back(link.window_packets);
+  for (const schedule::EpochPlan& plan : *plans)
+    control::widen(needs.needs, control::edge_needs(plan, found->place()));
+  for (std::size_t i = 0; i < needs.needs.link_windows.size(); ++i)
+    if (needs.needs.link_windows[i] > found->links[i].window_packets)
+      return Error{
+          ErrorCode::kUnavailable,
+          fmt::format("{}: the window of the link to {}: {} packets, the schedule needs {}", where,
+                      found->links[i].name, found->links[i].window_packets, needs.needs.link_windows[i])};
+  if (needs.needs.buffer_bytes > edge.buffer_bytes)
+    return Error{ErrorCode::kUnavailable,
+                 fmt::format("{}: memory.buffer_bytes: {}, the schedule needs {}", edge.path,
+                             edge.buffer_bytes, needs.needs.buffer_bytes)};
+  for (const schedule::EpochPlan& plan : *plans) {
+    const auto window = control::window_within(plan, found->place(), quota);
+    if (!window) return Error(window.error()).within(where);
+    const std::uint32_t planned = control::largest_window(plan, found->place());
+    const bool first = needs.planned_window == 0;
+    if (first || *window < needs.window) needs.window = *window;
+    needs.planned_window = std::max(needs.planned_window, planned);
+  }
+  return needs;
 }
 
 Status check_devices(const control::EdgeFile& file) {
@@ -84,19 +103,25 @@ void print_memory(const control::EdgeMemory& memory, std::uint64_t available, st
              limit == 0 ? "" : ", the file's limit is " + format_bytes(limit));
 }
 
+void print_needs(const control::EdgeFile& file, const JobNeeds& needs) {
+  fmt::print("job {}: its schedule wants {} buffers and an arena of {}\n", needs.job, needs.needs.buffers(),
+             format_bytes(needs.needs.arena_bytes));
+  if (needs.window < needs.planned_window)
+    fmt::print("  its quota makes its windows smaller, {} chunks instead of {}: rounds may take longer\n",
+               needs.window, needs.planned_window);
+  std::uint64_t reserved = 0;
+  for (const control::EdgeJobFile& job : file.jobs)
+    if (job.job == needs.job)
+      for (const control::EdgeLinkConfig& link : job.links)
+        reserved += std::uint64_t{link.window_packets} * file.lanes;
+  if (reserved > needs.needs.cache_buffers())
+    fmt::print("  the windows of its links reserve {} of the buffers, {} would do\n", reserved,
+               needs.needs.cache_buffers());
+}
+
 int run_check(const Options& options) {
   const auto file = control::load_edge_config(options.edge);
   if (!file) return report_error(file.error());
-  std::optional<control::EdgeNeeds> needs;
-  if (!options.controller.empty()) {
-    const auto plans = plans_of(options.controller);
-    if (!plans) return report_error(plans.error());
-    if (plans->front().site_names.size() != file->topology.sites.size())
-      return report_error(invalid_input(options.controller + ": another topology than the edge's"));
-    needs.emplace();
-    for (const schedule::EpochPlan& plan : *plans)
-      control::widen(*needs, control::edge_needs(plan, file->place()));
-  }
   const control::EdgeMemory memory = control::edge_memory(*file);
   const std::uint64_t available = control::available_memory(file->hugepages);
   nlohmann::ordered_json json = start_report("check");
@@ -108,13 +133,23 @@ int run_check(const Options& options) {
   json["rows"] = nlohmann::ordered_json::array();
   for (const control::EdgeMemory::Part& part : memory.parts)
     json["rows"].push_back({{"name", part.name}, {"count", part.count}, {"bytes", part.bytes}});
-  if (needs) json["needed_buffers"] = needs->buffers();
-  if (needs) json["needed_arena_bytes"] = needs->arena_bytes;
+  json["jobs"] = nlohmann::ordered_json::array();
   if (prints_tables(options.json)) print_memory(memory, available, file->memory_limit_bytes);
+  std::optional<Error> lacking;
+  for (const std::string& controller : options.controllers) {
+    const auto needs = job_needs(*file, controller);
+    if (!needs && !lacking) lacking = needs.error();
+    if (!needs) continue;
+    json["jobs"].push_back({{"job", needs->job},
+                            {"needed_buffers", needs->needs.buffers()},
+                            {"needed_arena_bytes", needs->needs.arena_bytes},
+                            {"window_chunks", needs->window},
+                            {"planned_window_chunks", needs->planned_window}});
+    if (prints_tables(options.json)) print_needs(*file, *needs);
+  }
   if (auto written = write_report(json, options.json); !written) return report_error(written.error());
   if (auto fits = control::check_memory(*file, memory, available); !fits) return report_error(fits.error());
-  if (needs)
-    if (auto enough = check_needs(*file, *needs); !enough) return report_error(enough.error());
+  if (lacking) return report_error(*lacking);
   if (auto usable = check_devices(*file); !usable) return report_error(usable.error());
   if (prints_tables(options.json)) fmt::print("{}: it fits\n", options.edge);
   return kExitOk;
@@ -127,8 +162,8 @@ void add_check_command(CLI::App& app, int& exit_code) {
       app.add_subcommand("check", "Say what memory an edge needs, and whether it can start here");
   auto options = std::make_shared<Options>();
   check->add_option("edge", options->edge, "The edge's configuration file")->required();
-  check->add_option("--controller", options->controller,
-                    "The controller's file: also compares with what its schedule needs");
+  check->add_option("--controller", options->controllers,
+                    "A job's controller's file: also compares with what its schedule needs; may be repeated");
   add_json(*check, options->json);
   check->callback([options, &exit_code] { exit_code = run_check(*options); });
 }

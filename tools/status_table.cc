@@ -140,11 +140,11 @@ std::string address_of(const Json& peer) {
   return text_of(peer, "address") + (group.is_string() ? " by " + text_of(peer, "group") : "");
 }
 
-std::string peer_tables(const Json& status) {
+std::string peer_tables(const Json& job) {
   return table("Neighbours",
                {"name", "kind", "state", "RTT", "sent", "received", "repairs", "asked", "given up", "session",
                 "address"},
-               rows_of(member(status, "peers"), [](const Json& peer) {
+               rows_of(member(job, "peers"), [](const Json& peer) {
                  const std::string state =
                      is_true(peer, "up") ? "up"
                                          : fmt::format("DOWN ({} of {} lanes)", count_of(peer, "lanes_up"),
@@ -173,9 +173,9 @@ std::string port_tables(const Json& status) {
                }));
 }
 
-std::string round_tables(const Json& status) {
+std::string round_tables(const Json& job) {
   return table("Open rounds", {"round", "epoch", "island", "chunks", "for", "left", "waits for"},
-               rows_of(member(status, "rounds"), [](const Json& round) {
+               rows_of(member(job, "rounds"), [](const Json& round) {
                  const bool begun = member(round, "age_s").is_number();
                  return std::vector<std::string>{
                      text_of(round, "round"),
@@ -214,12 +214,10 @@ std::string pool_tables(const Json& status) {
                }));
 }
 
-std::string edge_head(const Json& status) {
-  const Json& epochs = member(status, "epochs");
-  const Json& controller = member(status, "controller");
-  std::string out =
-      fmt::format("edge {}, session {}, {} lanes, up {}\n", text_of(status, "site"),
-                  text_of(status, "session"), text_of(status, "lanes"), duration_of(status, "uptime_s", 1e9));
+std::string job_head(const Json& job) {
+  const Json& epochs = member(job, "epochs");
+  const Json& controller = member(job, "controller");
+  std::string out = fmt::format("\njob {}\n", text_of(job, "job"));
   if (controller.is_object())
     out += fmt::format("controller     {}, term {}\n",
                        is_true(controller, "connected") ? "connected" : "NOT CONNECTED",
@@ -237,16 +235,15 @@ std::string edge_head(const Json& status) {
   return out;
 }
 
-std::string edge_tables(const Json& status) {
-  const Json& aggregation = member(status, "aggregation");
-  const Json& replication = member(status, "replication");
-  std::string out = edge_head(status) + peer_tables(status) + port_tables(status) + round_tables(status);
+std::string job_tables(const Json& job) {
+  const Json& aggregation = member(job, "aggregation");
+  const Json& replication = member(job, "replication");
+  std::string out = job_head(job) + peer_tables(job) + round_tables(job);
   out += table("Behind the fastest of the clique, on average", {"contributor", "by", "rounds"},
                rows_of(member(aggregation, "lag"), [](const Json& lag) {
                  return std::vector<std::string>{text_of(lag, "contributor"),
                                                  duration_of(lag, "mean_ms", 1e6), text_of(lag, "rounds")};
                }));
-  out += pool_tables(status) + worker_tables(status);
   out += fmt::format("\nrounds ended   {} (counted in each lane; {} on average)\n",
                      counts_of(member(aggregation, "rounds_ended")),
                      duration_of(aggregation, "mean_round_s", 1e9));
@@ -256,6 +253,9 @@ std::string edge_tables(const Json& status) {
   out += fmt::format("waiting        {} contributions in {} slots, {} grants\n",
                      text_of(aggregation, "held_contributions"), text_of(aggregation, "slots"),
                      text_of(aggregation, "grants_waiting"));
+  if (count_of(aggregation, "window_chunks") < count_of(aggregation, "planned_window_chunks"))
+    out += fmt::format("QUOTA          windows of {} chunks instead of {}: rounds take longer\n",
+                       text_of(aggregation, "window_chunks"), text_of(aggregation, "planned_window_chunks"));
   out += fmt::format("arena          {} in use, {} at most, {} reserved\n",
                      bytes_of(aggregation, "arena_used_bytes"),
                      bytes_of(aggregation, "arena_high_water_bytes"), bytes_of(aggregation, "arena_bytes"));
@@ -266,7 +266,19 @@ std::string edge_tables(const Json& status) {
        }))
     out += fmt::format("values         of {}: {} NaN, {} infinite, {} chunks rejected, {} saturated\n",
                        row[0], row[1], row[2], row[3], row[4]);
-  out += fmt::format("drops          {}\n", counts_of(member(status, "drops")));
+  out += fmt::format("drops          {}\n", counts_of(member(job, "drops")));
+  return out;
+}
+
+std::string edge_tables(const Json& status) {
+  std::string out =
+      fmt::format("edge {}, session {}, {} lanes, up {}\n", text_of(status, "site"),
+                  text_of(status, "session"), text_of(status, "lanes"), duration_of(status, "uptime_s", 1e9));
+  out += port_tables(status) + pool_tables(status) + worker_tables(status);
+  out += fmt::format("\ndrops          {} (all jobs, and packets of none)\n",
+                     counts_of(member(status, "drops")));
+  if (const Json& jobs = member(status, "jobs"); jobs.is_array())
+    for (const Json& job : jobs) out += job_tables(job);
   return out;
 }
 

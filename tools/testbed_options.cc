@@ -94,6 +94,7 @@ Result<RunConfig> make_config(const TestbedOptions& options, double scale) {
   }
   config.rounds = options.rounds;
   config.tree_aggregation = options.aggregation == "tree";
+  if (options.partials == "update") config.partial_format = schedule::PartialFormat::kUpdate;
   config.chunk_elements =
       chunk_elements_for(std::array{config.format, config.output_format(), testbed::partials(config)},
                          options.jumbo() ? kJumboPayloadBytes : kStandardPayloadBytes);
@@ -155,6 +156,12 @@ void add_experiment_options(CLI::App& command, TestbedOptions& options) {
       .add_option("--aggregation", options.aggregation,
                   "Who folds: none (the islands), edge, tree (edges on the way, too)")
       ->check(CLI::IsMember({"none", "edge", "tree"}))
+      ->capture_default_str();
+  command
+      .add_option("--partials", options.partials,
+                  "With --aggregation tree, what sites pass up: fp32, or update: in its format, rounded once "
+                  "per level")
+      ->check(CLI::IsMember({"fp32", "update"}))
       ->capture_default_str();
   command
       .add_option("--chunk", options.chunk,

@@ -26,6 +26,7 @@ struct TestbedOptions {
   std::string bytes = "1G";
   bool multicast = true;
   std::string aggregation = "edge";
+  std::string partials = "fp32";
   std::string chunk;  ///< Empty: the backend's.
   std::string format = "fp32";
   std::string result_format;  ///< Empty: as `format`.

@@ -200,6 +200,7 @@ nlohmann::ordered_json run_json(const RunWords& words, const RunConfig& config, 
   json["operation"] = testbed::operation_name(config.operation);
   json["multicast"] = config.multicast;
   json["aggregation"] = words.aggregation;
+  if (config.tree_aggregation) json["partials"] = name(testbed::partials(config));
   json["chunk_elements"] = config.chunk_elements;
   json["workers"] = config.workers;
   json["real_time"] = config.real_time;

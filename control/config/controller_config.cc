@@ -20,6 +20,7 @@ constexpr std::uint32_t kJumboPayloadBytes = 8192;
 constexpr std::uint64_t kMaxLanes = 256;
 constexpr double kLongestDeadlineS = 86'400;
 constexpr double kLongestSettleMs = 60'000;
+constexpr double kLeastShare = 0.001;
 
 /// The formats, what becomes of values that are not finite, and the chunk that they all fit.
 void read_numbers(const YamlMap& map, ControllerFile& file) {
@@ -39,8 +40,9 @@ void read_numbers(const YamlMap& map, ControllerFile& file) {
   // Where sites fold, partials must fit a packet, too.
   const auto aggregation = map.find("aggregation");
   const bool trees = aggregation && aggregation->text() == "tree";
-  const NumberFormat partials =
-      trees ? schedule::partials_of(file.format, schedule::PartialFormat::kFp32) : file.format;
+  if (const auto partials = map.find("partials"))
+    file.partial_format = static_cast<schedule::PartialFormat>(choice(*partials, {"fp32", "update"}));
+  const NumberFormat partials = trees ? schedule::partials_of(file.format, file.partial_format) : file.format;
   file.chunk_elements = chunk_elements_for(std::array{file.format, file.result_format, partials},
                                            jumbo ? kJumboPayloadBytes : kStandardPayloadBytes);
 }
@@ -56,6 +58,7 @@ void read_network(const YamlMap& map, ControllerFile& file) {
   auto network = schedule::resolve(file.topology, profile.text(), factor);
   if (!network) profile.fail(network.error().message);
   file.network = std::move(network).value();
+  if (const auto share = map.find("share")) schedule::take_share(file.network, share->number(kLeastShare, 1));
   const YamlValue bytes = map.get("bytes");
   const double scaled = std::floor(static_cast<double>(byte_count(bytes)) * factor);
   const std::uint64_t elements = elements_within(file.format, static_cast<std::uint64_t>(scaled));
@@ -85,30 +88,19 @@ GroupRange read_groups(const YamlValue& value, const schedule::Network& network)
 }
 
 ControllerFile read(const YamlValue& root, const std::string& path) {
-  const YamlMap map = root.map({"listen",
-                                "ca",
-                                "certificate",
-                                "key",
-                                "topology",
-                                "profile",
-                                "scale",
-                                "schedule",
-                                "job",
-                                "lanes",
-                                "chunk",
-                                "bytes",
-                                "multicast",
-                                "aggregation",
-                                "deadline_s",
-                                "settle_ms",
-                                "state",
-                                "local_socket",
-                                "metrics",
-                                "log",
-                                "native_multicast",
-                                "format",
-                                "result_format",
-                                "non_finite"});
+  const YamlMap map = root.map({"listen",       "ca",
+                                "certificate",  "key",
+                                "topology",     "profile",
+                                "scale",        "share",
+                                "schedule",     "job",
+                                "lanes",        "chunk",
+                                "bytes",        "multicast",
+                                "aggregation",  "deadline_s",
+                                "settle_ms",    "state",
+                                "local_socket", "metrics",
+                                "log",          "native_multicast",
+                                "format",       "result_format",
+                                "partials",     "non_finite"});
   ControllerFile file;
   file.path = path;
   file.listen = host_and_port(map.get("listen"));
@@ -137,6 +129,23 @@ ControllerFile read(const YamlValue& root, const std::string& path) {
 }
 
 }  // namespace
+
+schedule::CompileOptions ControllerFile::compile_options() const {
+  schedule::CompileOptions options;
+  options.job = job;
+  options.chunk_elements = chunk_elements;
+  options.lane_count = lanes;
+  options.deadline_ns = deadline_ns;
+  options.update_bytes = update_bytes;
+  options.format = format;
+  options.result_format = result_format;
+  options.non_finite = non_finite;
+  options.multicast = multicast;
+  options.edge_aggregation = edge_aggregation;
+  options.tree_aggregation = tree_aggregation;
+  options.partial_format = partial_format;
+  return options;
+}
 
 Result<ControllerFile> parse_controller_config(std::string_view text, const std::string& path) {
   return schedule::read_yaml<ControllerFile>(text, path,

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "control/config/common_config.h"
 #include "control/native_groups.h"
+#include "schedule/compile.h"
 #include "schedule/schedule.h"
 #include "schedule/topology.h"
 
@@ -20,7 +21,7 @@ struct ControllerFile {
   std::string listen;  ///< HOST:PORT.
   TlsFiles tls;
   schedule::Topology topology;
-  schedule::Network network;    ///< The topology under the profile and scale.
+  schedule::Network network;    ///< The topology under the profile and scale, and the job's share of it.
   schedule::Schedule schedule;  ///< The nominal one, with every island.
   std::uint16_t job = 1;
   std::uint16_t lanes = 4;
@@ -32,6 +33,7 @@ struct ControllerFile {
   bool multicast = true;
   bool edge_aggregation = true;
   bool tree_aggregation = false;
+  schedule::PartialFormat partial_format = schedule::PartialFormat::kFp32;
   GroupRange native_multicast{};  ///< Count 0: no link has a group.
   Nanoseconds deadline_ns = 10 * kSecond;
   Nanoseconds settle_ns = 300 * kMillisecond;  ///< How long a loss must last before a new epoch is made.
@@ -39,6 +41,9 @@ struct ControllerFile {
   std::string local_socket;                    ///< A path; empty: none.
   std::string metrics;                         ///< HOST:PORT; empty: none.
   LogSettings log;
+
+  /// What the file says an epoch is compiled with.
+  schedule::CompileOptions compile_options() const;
 };
 
 /// Reads the text of a controller's file, and the topology and schedule that it names. Errors: kInvalidInput,

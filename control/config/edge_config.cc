@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "dataplane/edge/edge.h"
 #include "multicast/forwarding.h"
 #include "protocol/link/sender.h"
 #include "protocol/port.h"
@@ -73,41 +74,50 @@ std::uint64_t read_mac(const YamlValue& value) {
   value.fail(fmt::format("'{:.40}' is not an Ethernet address such as 02:00:00:00:00:01", text));
 }
 
-/// Fills the file's fields, in the order of their keys.
+/// What can be said of a neighbour without knowing a topology.
+EdgeLinkConfig read_link(const YamlMap& map, const std::vector<EdgePortConfig>& ports, std::uint16_t lanes) {
+  EdgeLinkConfig link;
+  const YamlValue port = map.get("port");
+  const std::string name = port.text();
+  const auto found =
+      std::find_if(ports.begin(), ports.end(), [&](const auto& each) { return each.name == name; });
+  if (found == ports.end()) port.fail(fmt::format("there is no port '{:.40}'", name));
+  link.port = static_cast<std::uint8_t>(found - ports.begin());
+  link.address = node_address(map.get("address"));
+  if (std::uint32_t{link.address.base_port} + lanes > 65536)
+    map.get("address").fail(fmt::format("{} lanes from that port on do not fit", lanes));
+  if (const auto mac = map.find("mac")) link.mac = read_mac(*mac);
+  if (const auto rtt = map.find("rtt_ms"))
+    link.rtt_ns = std::max<Nanoseconds>(milliseconds(*rtt, kLongestMs), 1);
+  if (const auto window = map.find("window")) {
+    link.window_packets = static_cast<std::uint32_t>(whole_number(*window, 1, kMaxWindow));
+    if (!std::has_single_bit(link.window_packets) || link.window_packets <= link::Sender::kControlReserve)
+      window->fail(fmt::format("must be a power of two above {}", link::Sender::kControlReserve));
+  }
+  return link;
+}
+
+/// Fills the file's fields, in an order in which each finds what it refers to.
 class EdgeReader {
  public:
   explicit EdgeReader(const std::string& path) { file_.path = path; }
 
   EdgeFile read(const YamlValue& root) {
-    const YamlMap map =
-        root.map({"site", "topology", "job", "lanes", "hello_interval_ms", "state", "local_socket", "metrics",
-                  "log", "workers", "memory", "controller", "ports", "links"});
-    read_place(map);
+    const YamlMap map = root.map({"site", "lanes", "hello_interval_ms", "state", "local_socket", "metrics",
+                                  "log", "workers", "memory", "ports", "links", "jobs"});
+    site_.emplace(map.get("site"));
+    file_.site = site_->id();
     read_programs(map);
     if (const auto workers = map.find("workers")) read_workers(*workers);
     read_memory(map.get("memory"));
-    const YamlMap controller = map.get("controller").map({"address", "ca", "certificate", "key"});
-    file_.controller = host_and_port(controller.get("address"));
-    file_.controller_tls = read_tls(controller, file_.path);
     read_ports(map.get("ports"));
-    read_links(map.get("links"));
+    if (const auto links = map.find("links")) read_sites(*links);
+    read_jobs(map.get("jobs"));
     return std::move(file_);
   }
 
  private:
-  void read_place(const YamlMap& map) {
-    const YamlValue topology = map.get("topology");
-    auto loaded = schedule::load_topology(path_beside(topology, file_.path));
-    if (!loaded) topology.fail(loaded.error().message);
-    file_.topology = std::move(loaded).value();
-    const YamlValue site = map.get("site");
-    file_.site = site.id();
-    file_.site_id = find_site(site, file_.site);
-  }
-
   void read_programs(const YamlMap& map) {
-    if (const auto job = map.find("job"))
-      file_.job = static_cast<std::uint16_t>(whole_number(*job, 0, 65535));
     if (const auto lanes = map.find("lanes"))
       file_.lanes = static_cast<std::uint16_t>(whole_number(*lanes, 1, kMaxLanes));
     if (const auto hello = map.find("hello_interval_ms")) {
@@ -141,13 +151,11 @@ class EdgeReader {
   }
 
   void read_memory(const YamlValue& value) {
-    const YamlMap map = value.map({"hugepages", "buffers", "buffer_bytes", "arena", "limit"});
+    const YamlMap map = value.map({"hugepages", "buffer_bytes", "limit"});
     if (const auto use = map.find("hugepages"))
       file_.hugepages = static_cast<HugepageUse>(choice(*use, {"auto", "required", "off"}));
-    file_.buffers = whole_number(map.get("buffers"), 64, kMaxBuffers);
     file_.buffer_bytes =
         static_cast<std::uint32_t>(whole_number(map.get("buffer_bytes"), kLeastBufferBytes, kMaxPacketBytes));
-    if (const auto arena = map.find("arena")) file_.arena_bytes = byte_count(*arena);
     if (const auto limit = map.find("limit")) file_.memory_limit_bytes = byte_count(*limit);
   }
 
@@ -161,104 +169,166 @@ class EdgeReader {
     if (file_.ports.empty()) value.fail("there must be a port");
   }
 
-  void read_links(const YamlValue& value) {
+  /// Links to other sites, which all jobs use. Whether there are such sites each job's topology says.
+  void read_sites(const YamlValue& value) {
     for (const YamlValue& item : value.items()) {
-      EdgeLinkConfig link = read_link(item);
-      for (const EdgeLinkConfig& other : file_.links) {
-        if (other.address == link.address) item.fail(to_string(link.address) + " is given twice");
-        if (other.neighbour.is_island == link.neighbour.is_island && other.neighbour.id == link.neighbour.id)
-          item.fail(link.name + " is given twice");
+      const YamlMap map = item.map({"to", "port", "address", "mac", "rtt_ms", "window"});
+      SiteLink site{read_link(map, file_.ports, file_.lanes), map.get("to")};
+      site.link.name = site.to.id();
+      for (const SiteLink& other : sites_) {
+        if (other.link.address == site.link.address)
+          item.fail(to_string(site.link.address) + " is given twice");
+        if (other.link.name == site.link.name) item.fail(site.link.name + " is given twice");
       }
-      file_.links.push_back(std::move(link));
+      sites_.push_back(std::move(site));
     }
-    if (file_.links.empty() || file_.links.size() > multicast::kMaxLinks)
-      value.fail(fmt::format("{} links; there must be 1 to {}", file_.links.size(), multicast::kMaxLinks));
   }
 
-  EdgeLinkConfig read_link(const YamlValue& item) {
-    const YamlMap map = item.map({"to", "island", "port", "address", "mac", "rtt_ms", "window"});
-    EdgeLinkConfig link;
-    const auto to = map.find("to");
-    const auto island = map.find("island");
-    if (to.has_value() == island.has_value())
-      item.fail("exactly one of 'to' (a site) and 'island' must be given");
-    link.name = to ? to->id() : island->id();
-    link.neighbour = to ? Neighbour{false, find_neighbour(*to, link.name)}
-                        : Neighbour{true, find_island(*island, link.name)};
-    link.port = find_port(map.get("port"));
-    link.address = node_address(map.get("address"));
-    if (std::uint32_t{link.address.base_port} + file_.lanes > 65536)
-      map.get("address").fail(fmt::format("{} lanes from that port on do not fit", file_.lanes));
-    if (const auto mac = map.find("mac")) link.mac = read_mac(*mac);
-    if (const auto rtt = map.find("rtt_ms"))
-      link.rtt_ns = std::max<Nanoseconds>(milliseconds(*rtt, kLongestMs), 1);
-    if (const auto window = map.find("window")) {
-      link.window_packets = static_cast<std::uint32_t>(whole_number(*window, 1, kMaxWindow));
-      if (!std::has_single_bit(link.window_packets) || link.window_packets <= link::Sender::kControlReserve)
-        window->fail(fmt::format("must be a power of two above {}", link::Sender::kControlReserve));
+  void read_jobs(const YamlValue& value) {
+    for (const YamlValue& item : value.items()) {
+      EdgeJobFile job = read_job(item);
+      for (const EdgeJobFile& other : file_.jobs)
+        if (other.job == job.job) item.fail(fmt::format("job {} is given twice", job.job));
+      file_.jobs.push_back(std::move(job));
     }
+    if (file_.jobs.empty() || file_.jobs.size() > dataplane::Edge::kMaxJobs)
+      value.fail(fmt::format("{} jobs; there must be 1 to {}", file_.jobs.size(), dataplane::Edge::kMaxJobs));
+    // A group belongs to a link of one plan; the ports could not tell two jobs' groups apart.
+    const bool multicast = std::any_of(file_.ports.begin(), file_.ports.end(),
+                                       [](const EdgePortConfig& port) { return port.multicast; });
+    if (file_.jobs.size() > 1 && multicast)
+      value.fail("a port with delivery: multicast serves one job; use unicast delivery for several");
+  }
+
+  EdgeJobFile read_job(const YamlValue& item) {
+    const YamlMap map = item.map({"job", "topology", "controller", "buffers", "arena", "islands"});
+    EdgeJobFile job;
+    job.job = static_cast<std::uint16_t>(whole_number(map.get("job"), 0, 65535));
+    const YamlValue topology = map.get("topology");
+    auto loaded = schedule::load_topology(path_beside(topology, file_.path));
+    if (!loaded) topology.fail(loaded.error().message);
+    job.topology = std::move(loaded).value();
+    job.site_id = find_site(*site_, job.topology, file_.site);
+    const YamlMap controller = map.get("controller").map({"address", "ca", "certificate", "key"});
+    job.controller = host_and_port(controller.get("address"));
+    job.controller_tls = read_tls(controller, file_.path);
+    job.buffers = whole_number(map.get("buffers"), 64, kMaxBuffers);
+    if (const auto arena = map.find("arena")) job.arena_bytes = byte_count(*arena);
+    for (const SiteLink& site : sites_) {
+      job.links.push_back(site.link);
+      job.links.back().neighbour = {false, find_neighbour(site.to, job)};
+    }
+    if (const auto islands = map.find("islands"))
+      for (const YamlValue& island : islands->items()) job.links.push_back(read_island(island, job));
+    if (job.links.empty() || job.links.size() > multicast::kMaxLinks)
+      item.fail(
+          fmt::format("{} links and islands; there must be 1 to {}", job.links.size(), multicast::kMaxLinks));
+    return job;
+  }
+
+  EdgeLinkConfig read_island(const YamlValue& item, const EdgeJobFile& job) {
+    const YamlMap map = item.map({"island", "port", "address", "mac", "rtt_ms", "window"});
+    EdgeLinkConfig link = read_link(map, file_.ports, file_.lanes);
+    const YamlValue island = map.get("island");
+    link.name = island.id();
+    link.neighbour = {true, find_island(island, job, link.name)};
+    const auto refuse_twice = [&](const EdgeLinkConfig& other) {
+      if (other.address == link.address) item.fail(to_string(link.address) + " is given twice");
+      // Islands of several jobs may be on one host, each with UDP ports of its own.
+      if (other.address.ipv4 == link.address.ipv4 && (other.port != link.port || other.mac != link.mac))
+        item.fail(fmt::format("its host is that of {}, with another port or mac", other.name));
+      const std::uint32_t apart = other.address.base_port > link.address.base_port
+                                      ? other.address.base_port - link.address.base_port
+                                      : link.address.base_port - other.address.base_port;
+      if (other.address.ipv4 == link.address.ipv4 && apart < file_.lanes)
+        item.fail(fmt::format("its {} lanes would share UDP ports with {}", file_.lanes, other.name));
+    };
+    for (const EdgeLinkConfig& other : job.links) {
+      refuse_twice(other);
+      if (other.neighbour.is_island && other.neighbour.id == link.neighbour.id)
+        item.fail(link.name + " is given twice");
+    }
+    for (const EdgeJobFile& before : file_.jobs)
+      for (const EdgeLinkConfig& other : before.links)
+        if (other.neighbour.is_island) refuse_twice(other);
     return link;
   }
 
-  schedule::SiteId find_site(const YamlValue& value, const std::string& id) const {
-    const auto& sites = file_.topology.sites;
+  static schedule::SiteId find_site(const YamlValue& value, const schedule::Topology& topology,
+                                    const std::string& id) {
+    const auto& sites = topology.sites;
     const auto found =
         std::find_if(sites.begin(), sites.end(), [&](const auto& site) { return site.id == id; });
     if (found == sites.end()) value.fail(fmt::format("the topology has no site '{}'", id));
     return static_cast<schedule::SiteId>(found - sites.begin());
   }
 
-  std::uint16_t find_neighbour(const YamlValue& value, const std::string& id) const {
-    const schedule::SiteId site = find_site(value, id);
+  std::uint16_t find_neighbour(const YamlValue& value, const EdgeJobFile& job) const {
+    const std::string id = value.id();
+    const schedule::SiteId site = find_site(value, job.topology, id);
     const auto joins = [&](const schedule::Link& link) {
-      return (link.a == site && link.b == file_.site_id) || (link.b == site && link.a == file_.site_id);
+      return (link.a == site && link.b == job.site_id) || (link.b == site && link.a == job.site_id);
     };
-    const auto& links = file_.topology.links;
+    const auto& links = job.topology.links;
     if (std::none_of(links.begin(), links.end(), joins))
       value.fail(fmt::format("the topology has no link between {} and {}", file_.site, id));
     return site;
   }
 
-  std::uint16_t find_island(const YamlValue& value, const std::string& id) const {
-    const auto& islands = file_.topology.islands;
+  std::uint16_t find_island(const YamlValue& value, const EdgeJobFile& job, const std::string& id) const {
+    const auto& islands = job.topology.islands;
     const auto found =
         std::find_if(islands.begin(), islands.end(), [&](const auto& island) { return island.id == id; });
-    if (found == islands.end() || found->site != file_.site_id)
+    if (found == islands.end() || found->site != job.site_id)
       value.fail(fmt::format("the topology has no island '{}' at {}", id, file_.site));
     return static_cast<std::uint16_t>(found - islands.begin());
   }
 
-  std::uint8_t find_port(const YamlValue& value) const {
-    const std::string name = value.text();
-    for (std::size_t i = 0; i < file_.ports.size(); ++i)
-      if (file_.ports[i].name == name) return static_cast<std::uint8_t>(i);
-    value.fail(fmt::format("there is no port '{:.40}'", name));
-  }
+  struct SiteLink {
+    EdgeLinkConfig link;
+    YamlValue to;
+  };
 
   EdgeFile file_;
+  std::optional<YamlValue> site_;  ///< Where the site's name stands.
+  std::vector<SiteLink> sites_;
 };
 
 }  // namespace
 
-EdgePlace EdgeFile::place() const {
+EdgePlace EdgeJobFile::place() const {
   EdgePlace place{site_id, {}};
   for (const EdgeLinkConfig& link : links) place.links.push_back(link.neighbour);
   return place;
 }
 
-std::vector<schedule::SiteId> EdgeFile::multicast_sites() const {
-  std::vector<schedule::SiteId> sites;
-  for (const EdgeLinkConfig& link : links)
-    if (!link.neighbour.is_island && ports[link.port].multicast) sites.push_back(link.neighbour.id);
-  std::sort(sites.begin(), sites.end());
-  return sites;
-}
-
-std::vector<dataplane::EdgeLink> EdgeFile::edge_links() const {
+std::vector<dataplane::EdgeLink> EdgeJobFile::edge_links() const {
   std::vector<dataplane::EdgeLink> all;
   for (const EdgeLinkConfig& link : links)
     all.push_back({link.address, link.port, link.neighbour.is_island, link.rtt_ns, link.window_packets});
   return all;
+}
+
+std::uint64_t EdgeFile::buffers() const {
+  std::uint64_t sum = 0;
+  for (const EdgeJobFile& job : jobs) sum += job.buffers;
+  return sum;
+}
+
+std::vector<EdgeLinkConfig> EdgeFile::neighbours() const {
+  std::vector<EdgeLinkConfig> all;
+  for (const EdgeJobFile& job : jobs)
+    for (const EdgeLinkConfig& link : job.links)
+      if (link.neighbour.is_island || &job == &jobs.front()) all.push_back(link);
+  return all;
+}
+
+std::vector<schedule::SiteId> EdgeFile::multicast_sites() const {
+  std::vector<schedule::SiteId> sites;
+  for (const EdgeLinkConfig& link : jobs.front().links)
+    if (!link.neighbour.is_island && ports[link.port].multicast) sites.push_back(link.neighbour.id);
+  std::sort(sites.begin(), sites.end());
+  return sites;
 }
 
 Result<EdgeFile> parse_edge_config(std::string_view text, const std::string& path) {

@@ -32,8 +32,8 @@ struct EdgePortConfig {
 
 /// One neighbour of an edge.
 struct EdgeLinkConfig {
-  std::string name;  ///< Of the site or the island.
-  Neighbour neighbour;
+  std::string name;       ///< Of the site or the island.
+  Neighbour neighbour;    ///< By its number in the job's topology.
   std::uint8_t port = 0;  ///< Index in EdgeFile::ports.
   Address address;
   std::optional<std::uint64_t> mac;  ///< 48 bits; absent: asked for by ARP.
@@ -43,13 +43,25 @@ struct EdgeLinkConfig {
 
 enum class HugepageUse { kAuto, kRequired, kOff };
 
+/// One training run that an edge serves: who schedules it, its islands here, and what it may use.
+struct EdgeJobFile {
+  std::uint16_t job = 1;
+  schedule::Topology topology;
+  schedule::SiteId site_id = 0;  ///< The edge's, in this topology.
+  std::string controller;        ///< HOST:PORT.
+  TlsFiles controller_tls;
+  std::uint64_t buffers = 0;
+  std::uint64_t arena_bytes = 0;      ///< 0: as much as the schedule needs.
+  std::vector<EdgeLinkConfig> links;  ///< To sites, as all jobs have them, then to its islands.
+
+  EdgePlace place() const;
+  std::vector<dataplane::EdgeLink> edge_links() const;
+};
+
 /// An edge's configuration file, validated whole.
 struct EdgeFile {
   std::string path;
   std::string site;
-  schedule::SiteId site_id = 0;
-  schedule::Topology topology;
-  std::uint16_t job = 1;
   std::uint16_t lanes = 4;
   Nanoseconds hello_interval_ns = 200 * kMillisecond;
   std::string state;         ///< A folder.
@@ -60,19 +72,18 @@ struct EdgeFile {
   std::vector<std::uint32_t> cores;  ///< One per worker, or empty: not pinned.
   Nanoseconds idle_sleep_ns = 50 * kMicrosecond;
   HugepageUse hugepages = HugepageUse::kAuto;
-  std::uint64_t buffers = 0;
   std::uint32_t buffer_bytes = 0;
-  std::uint64_t arena_bytes = 0;         ///< 0: as much as the schedule needs.
   std::uint64_t memory_limit_bytes = 0;  ///< 0: what the machine has.
-  std::string controller;                ///< HOST:PORT.
-  TlsFiles controller_tls;
   std::vector<EdgePortConfig> ports;
-  std::vector<EdgeLinkConfig> links;
+  std::vector<EdgeJobFile> jobs;  ///< One or more; all know the same links to sites, in the same order.
 
-  EdgePlace place() const;
-  /// Sites of links whose port can do native multicast, ascending: what the edge tells its controller.
+  /// Of all jobs.
+  std::uint64_t buffers() const;
+  /// Every neighbour once: the sites, and every job's islands.
+  std::vector<EdgeLinkConfig> neighbours() const;
+  /// Sites of links whose port can do native multicast, ascending, by their numbers in the first job's
+  /// topology: what the edge tells its controller.
   std::vector<schedule::SiteId> multicast_sites() const;
-  std::vector<dataplane::EdgeLink> edge_links() const;
 };
 
 /// Reads the text of an edge's file, and the topology that it names. Errors: kInvalidInput, exactly one,

@@ -57,8 +57,12 @@ DpdkPortConfig port_config(const EdgeFile& file, std::size_t index) {
   config.queues = file.workers;
   config.mtu = port.mtu;
   config.multicast = port.multicast;
-  for (const EdgeLinkConfig& link : file.links) {
+  for (const EdgeLinkConfig& link : file.neighbours()) {
     if (link.port != index) continue;
+    // A host is one neighbour, however many islands are on it; the file says the same of it each time.
+    if (std::any_of(config.neighbours.begin(), config.neighbours.end(),
+                    [&](const auto& other) { return other.address.ipv4 == link.address.ipv4; }))
+      continue;
     dataplane::Neighbour neighbour;
     neighbour.address = link.address;
     neighbour.mac = link.mac;
@@ -68,7 +72,7 @@ DpdkPortConfig port_config(const EdgeFile& file, std::size_t index) {
     dataplane::Emulation emulation;
     if (port.emulate) emulation.tx = *port.emulate;
     if (port.emulate_receive) emulation.rx = *port.emulate_receive;
-    emulation.seed = file.site_id * 256ULL + index + 1;
+    emulation.seed = file.jobs.front().site_id * 256ULL + index + 1;
     config.emulation = emulation;
   }
   return config;
@@ -88,18 +92,22 @@ EdgeMemory edge_memory(const EdgeFile& file) {
       rings_bytes += file.workers * bytes;
     }
   }
-  memory.pool.buffers = static_cast<std::uint32_t>(file.buffers + held);
+  memory.pool.buffers = static_cast<std::uint32_t>(file.buffers() + held);
   const bool fits_standard = file.buffer_bytes + kFramingBytes <= dataplane::kStandardFrameBytes;
   memory.pool.frame_bytes = fits_standard ? dataplane::kStandardFrameBytes : dataplane::kJumboFrameBytes;
   const std::uint64_t pool_bytes = dataplane::MbufPool::memory_bytes(memory.pool);
   memory.eal_mb = static_cast<std::uint32_t>((pool_bytes + kEalBytes) / kMebi + 1);
-  std::uint64_t windows = 0;
-  for (const EdgeLinkConfig& link : file.links) windows += std::uint64_t{link.window_packets} * file.lanes;
+  std::uint64_t windows = 0, arenas = 0, arena_bytes = 0;
+  for (const EdgeJobFile& job : file.jobs) {
+    for (const EdgeLinkConfig& link : job.links) windows += std::uint64_t{link.window_packets} * file.lanes;
+    arenas += job.arena_bytes > 0 ? 1 : 0;
+    arena_bytes += job.arena_bytes;
+  }
   memory.parts = {{"packet and header buffers", memory.pool.buffers, pool_bytes},
                   {"DPDK's environment", 1, kEalBytes},
                   {"rings shared with others", rings, rings_bytes},
                   {"windows of links", windows, windows * kWindowEntryBytes},
-                  {"arena", file.arena_bytes == 0 ? 0U : 1U, file.arena_bytes}};
+                  {"arenas of jobs", arenas, arena_bytes}};
   for (const EdgeMemory::Part& part : memory.parts) memory.bytes += part.bytes;
   return memory;
 }
@@ -115,7 +123,7 @@ Status check_memory(const EdgeFile& file, const EdgeMemory& memory, std::uint64_
                   format_bytes(memory.bytes), memory.pool.buffers, memory.pool.frame_bytes);
   if (file.memory_limit_bytes != 0 && memory.bytes > file.memory_limit_bytes)
     return Error{ErrorCode::kUnavailable,
-                 fmt::format("{}, its limit is {}: raise memory.limit, or lower memory.buffers", needs,
+                 fmt::format("{}, its limit is {}: raise memory.limit, or lower the jobs' buffers", needs,
                              format_bytes(file.memory_limit_bytes))};
   if (file.hugepages == HugepageUse::kRequired) {
     // Only DPDK's part is in huge pages.
@@ -128,8 +136,9 @@ Status check_memory(const EdgeFile& file, const EdgeMemory& memory, std::uint64_
                              (wanted - available_bytes + 2 * kMebi - 1) / (2 * kMebi))};
   }
   if (memory.bytes <= available_bytes) return ok_status();
-  return Error{ErrorCode::kUnavailable, fmt::format("{}, the machine has {} available: lower memory.buffers",
-                                                    needs, format_bytes(available_bytes))};
+  return Error{ErrorCode::kUnavailable,
+               fmt::format("{}, the machine has {} available: lower the jobs' buffers", needs,
+                           format_bytes(available_bytes))};
 }
 
 }  // namespace tombolo::control

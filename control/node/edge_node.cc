@@ -47,17 +47,16 @@ void log(const LogSink& sink, LogLevel level, std::string_view event,
 Result<std::unique_ptr<EdgeNode>> EdgeNode::start(const EdgeFile& file, bool insecure, LogSink log_sink) {
   std::unique_ptr<EdgeNode> node(new EdgeNode(file, std::move(log_sink)));
   node->started_ns_ = node->clock_.now_ns();
-  for (const EdgeLinkConfig& link : file.links) node->names_.links.push_back(link.name);
-  for (const schedule::Island& island : file.topology.islands) node->names_.islands.push_back(island.id);
+  for (const EdgeJobFile& job : node->file_.jobs)
+    node->jobs_.push_back(std::make_unique<NodeJob>(job, node->log_));
   for (const auto step :
        {&EdgeNode::open_state, &EdgeNode::start_dpdk, &EdgeNode::open_ports, &EdgeNode::make_edge})
     if (auto done = ((*node).*step)(); !done) return std::move(done).error();
-  if (auto done = node->start_agent(insecure); !done) return std::move(done).error();
+  if (auto done = node->start_jobs(insecure); !done) return std::move(done).error();
   for (const auto step : {&EdgeNode::start_workers, &EdgeNode::open_doors})
     if (auto done = ((*node).*step)(); !done) return std::move(done).error();
   log(node->log_, LogLevel::kInfo, "edge started",
-      {{"epoch", node->agent_->agent().snapshot().committed_epoch()},
-       {"session", node->session_},
+      {{"session", node->session_},
        {"instruction_set", fold::name_of(node->instruction_set_)},
        {"memory", dataplane::eal_summary()}});
   return node;
@@ -69,9 +68,8 @@ EdgeNode::~EdgeNode() {
   metrics_.reset();
   for (const auto& runner : runners_) runner->stop();
   if (dataplane::is_eal_running()) dataplane::join_workers();
-  agent_.reset();
   runners_.clear();
-  installed_.reset();
+  jobs_.clear();
   edge_.reset();
   ports_.clear();
   pool_.reset();
@@ -88,6 +86,8 @@ Status EdgeNode::open_state() {
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(since_1970).count()));
   if (!session) return std::move(session).error();
   session_ = *session;
+  for (const auto& job : jobs_)
+    if (auto opened = job->open_state(file_.state); !opened) return opened;
   return ok_status();
 }
 
@@ -121,7 +121,6 @@ Status EdgeNode::make_edge() {
   if (!instructions) return std::move(instructions).error().within("TOMBOLO_INSTRUCTION_SET");
   dataplane::EdgeConfig config;
   config.site = file_.site;
-  config.job = file_.job;
   config.session = session_;
   config.lane_count = file_.lanes;
   config.workers = file_.workers;
@@ -129,50 +128,38 @@ Status EdgeNode::make_edge() {
   config.hello_interval_ns = file_.hello_interval_ns;
   instruction_set_ = *instructions;
   config.instruction_set = instruction_set_;
-  config.pool_buffers = file_.buffers;
-  config.arena_bytes = file_.arena_bytes;
-  config.links = file_.edge_links();
+  config.jobs.clear();
+  for (const EdgeJobFile& job : file_.jobs)
+    config.jobs.push_back({job.job, job.buffers, job.arena_bytes, job.edge_links()});
   std::vector<Port*> ports;
   for (const auto& port : ports_) ports.push_back(port.get());
   auto edge = dataplane::Edge::create(config, ports, *pool_);
   if (!edge) return std::move(edge).error();
   edge_ = std::move(edge).value();
-  groups_.resize(file_.links.size());
-  installed_ = std::make_unique<InstalledEdge>(
-      *edge_, file_.place(),
-      [this](std::size_t link, const dataplane::LinkGroups& groups) { set_groups(link, groups); });
-  links_were_up_.assign(file_.links.size(), false);
   return ok_status();
 }
 
 /// A port that is configured for unicast never sends to a group, whatever an epoch says that was made before
 /// it was; what comes to one is taken.
-void EdgeNode::set_groups(std::size_t index, dataplane::LinkGroups groups) {
-  const EdgeLinkConfig& link = file_.links[index];
+void EdgeNode::set_groups(const EdgeLinkConfig& link, dataplane::LinkGroups groups) {
   if (!file_.ports[link.port].multicast) groups.send = 0;
-  if (groups == groups_[index]) return;
-  groups_[index] = groups;
+  dataplane::LinkGroups& told = groups_[link.address];
+  if (groups == told) return;
+  told = groups;
   CHECK(ports_[link.port]->set_groups(link.address.ipv4, groups).ok());
 }
 
-Status EdgeNode::start_agent(bool insecure) {
-  AgentServiceConfig config;
-  config.self = {file_.site_id, session_};
-  config.site_name = file_.site;
-  config.multicast_sites = file_.multicast_sites();
-  config.transport.address = file_.controller;
-  config.transport.insecure = insecure && file_.controller_tls.empty();
-  config.transport.ca = file_.controller_tls.ca;
-  config.transport.certificate = file_.controller_tls.certificate;
-  config.transport.key = file_.controller_tls.key;
-  config.links = [this] { return link_states(); };
-  config.peer_epoch = [this] {
-    const dataplane::PeerCommit commit = edge_->peer_commit();
-    return AgentServiceConfig::PeerEpoch{commit.epoch, commit.first_round};
-  };
-  auto agent = AgentService::create(std::move(config), *installed_, *state_, log_);
-  if (!agent) return std::move(agent).error();
-  agent_ = std::move(agent).value();
+Status EdgeNode::start_jobs(bool insecure) {
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const EdgeJobFile& file = file_.jobs[i];
+    const auto groups = [this, &file](std::size_t link, const dataplane::LinkGroups& set) {
+      set_groups(file.links[link], set);
+    };
+    if (auto started = jobs_[i]->start(edge_->job(i), file_, session_, insecure, groups); !started)
+      return started;
+    log(log_, LogLevel::kInfo, "job started",
+        {{"job", file.job}, {"epoch", jobs_[i]->agent().agent().snapshot().committed_epoch()}});
+  }
   return ok_status();
 }
 
@@ -212,9 +199,9 @@ void EdgeNode::run(const std::atomic<bool>& stop) {
   Nanoseconds sample_ns = 0;
   while (!stop.load(std::memory_order_relaxed)) {
     const Nanoseconds now_ns = clock_.now_ns();
-    agent_->poll(now_ns);
+    for (const auto& job : jobs_) job->poll(now_ns);
     for (const auto& port : ports_) port->tend(now_ns);
-    log_changes();
+    for (const auto& job : jobs_) job->log_changes();
     if (now_ns >= sample_ns) {
       pool_->sample();
       latest_.put(sample());
@@ -223,20 +210,6 @@ void EdgeNode::run(const std::atomic<bool>& stop) {
     std::this_thread::sleep_for(kControlTurn);
   }
   log(log_, LogLevel::kInfo, "edge stopped", {});
-}
-
-bool EdgeNode::link_up(std::size_t link) const {
-  for (std::size_t index = 0; index < edge_->workers(); ++index)
-    for (const auto& lane : edge_->worker(index).lanes())
-      if (lane->peer_counters(link).up.get() == 0) return false;
-  return true;
-}
-
-std::vector<LinkState> EdgeNode::link_states() const {
-  std::vector<LinkState> states;
-  for (std::size_t link = 0; link < file_.links.size(); ++link)
-    states.push_back({file_.links[link].neighbour.is_island, file_.links[link].neighbour.id, link_up(link)});
-  return states;
 }
 
 PortSample EdgeNode::sample_port(std::size_t index) const {
@@ -279,32 +252,18 @@ EdgeSample EdgeNode::sample() const {
   surroundings.pools.push_back({"headers", pool_->headers(), pool_->headers_in_use(),
                                 pool_->headers_high_water(), pool_->header_empties()});
   for (const auto& runner : runners_) surroundings.times.push_back(sample_times(*runner));
-  EdgeSample sample = take_sample(*edge_, names_, std::move(surroundings), clock_.now_ns());
-  for (std::size_t link = 0; link < sample.peers.size(); ++link)
-    if (groups_[link].send != 0) sample.peers[link].group = dataplane::format_ipv4(groups_[link].send);
+  std::vector<JobNames> names;
+  for (const auto& job : jobs_) names.push_back(job->names());
+  EdgeSample sample = take_sample(*edge_, names, std::move(surroundings), clock_.now_ns());
   sample.uptime_ns = clock_.now_ns() - started_ns_;
-  const Agent& agent = agent_->agent();
-  sample.agent = AgentSample{agent_->connected(), agent.snapshot().term, agent.staged_epoch()};
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    jobs_[i]->complete(sample.jobs[i]);
+    for (std::size_t link = 0; link < sample.jobs[i].peers.size(); ++link)
+      if (const auto told = groups_.find(file_.jobs[i].links[link].address);
+          told != groups_.end() && told->second.send != 0)
+        sample.jobs[i].peers[link].group = dataplane::format_ipv4(told->second.send);
+  }
   return sample;
-}
-
-void EdgeNode::log_changes() {
-  for (std::size_t link = 0; link < file_.links.size(); ++link) {
-    const bool up = link_up(link);
-    if (up == links_were_up_[link]) continue;
-    links_were_up_[link] = up;
-    log(log_, up ? LogLevel::kInfo : LogLevel::kWarning, up ? "neighbour up" : "neighbour down",
-        {{"neighbour", file_.links[link].name}});
-  }
-  const auto& newest = edge_->live_epochs()[0];
-  if (newest.table != nullptr && newest.table->epoch != logged_epoch_) {
-    logged_epoch_ = newest.table->epoch;
-    log(log_, LogLevel::kInfo, "epoch in force", {{"epoch", logged_epoch_}, {"round", newest.first_round}});
-  }
-  const std::uint64_t failed = edge_->totals().rounds_failed;
-  if (failed != logged_failed_)
-    log(log_, LogLevel::kWarning, "rounds failed", {{"lanes", failed - logged_failed_}});
-  logged_failed_ = failed;
 }
 
 }  // namespace tombolo::control

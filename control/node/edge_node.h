@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -9,13 +10,12 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "control/config/edge_config.h"
-#include "control/installed_edge.h"
 #include "control/node/edge_memory.h"
+#include "control/node/node_job.h"
 #include "control/observe/edge_metrics.h"
 #include "control/observe/edge_sample.h"
 #include "control/observe/log_sink.h"
 #include "control/observe/metrics_server.h"
-#include "control/rpc/agent_service.h"
 #include "control/rpc/local_server.h"
 #include "control/store/state_folder.h"
 #include "dataplane/edge/edge.h"
@@ -25,8 +25,8 @@
 
 namespace tombolo::control {
 
-/// What a `tombolo-edge` process is: an edge with its ports and pool, its workers' threads, its agent, its
-/// local socket and its metrics. One per process, because DPDK's environment is.
+/// What a `tombolo-edge` process is: an edge with its ports and pool, its workers' threads, its jobs' agents,
+/// its local socket and its metrics. One per process, because DPDK's environment is.
 class EdgeNode {
  public:
   /// Starts everything; the workers run when it returns. `insecure`: plain text to the controller is allowed.
@@ -47,16 +47,13 @@ class EdgeNode {
   Status start_dpdk();
   Status open_ports();
   Status make_edge();
-  Status start_agent(bool insecure);
+  Status start_jobs(bool insecure);
   Status start_workers();
   Status open_doors();
 
-  void set_groups(std::size_t index, dataplane::LinkGroups groups);
-  std::vector<LinkState> link_states() const;
-  bool link_up(std::size_t link) const;
+  void set_groups(const EdgeLinkConfig& link, dataplane::LinkGroups groups);
   EdgeSample sample() const;
   PortSample sample_port(std::size_t port) const;
-  void log_changes();
   Result<ProbeResult> probe(const std::string& link);
   Result<dataplane::ProbeResult> probe_port(dataplane::DpdkPort& port,
                                             const dataplane::ProbeRequest& request);
@@ -68,26 +65,20 @@ class EdgeNode {
   Nanoseconds started_ns_ = 0;
   std::uint32_t session_ = 0;
   fold::InstructionSet instruction_set_ = fold::InstructionSet::kBaseline;
-  EdgeNames names_;
-  // Members are destroyed in reverse order: doors first, then the agent, workers, edge, ports, pool.
+  // Members are destroyed in reverse order: doors first, then workers, jobs, edge, ports, pool.
   std::unique_ptr<StateFolder> state_;
   std::unique_ptr<dataplane::MbufPool> pool_;
   std::vector<std::unique_ptr<dataplane::DpdkPort>> ports_;
   std::unique_ptr<dataplane::Edge> edge_;
-  std::vector<dataplane::LinkGroups> groups_;  ///< By link: what its port has been told.
-  std::unique_ptr<InstalledEdge> installed_;
+  std::vector<std::unique_ptr<NodeJob>> jobs_;       ///< In the order of the file, as the edge's.
+  std::map<Address, dataplane::LinkGroups> groups_;  ///< By neighbour: what its port has been told.
   std::vector<std::unique_ptr<dataplane::Runner>> runners_;
-  std::unique_ptr<AgentService> agent_;
   std::mutex probe_mutex_;  ///< One probe at a time.
   std::atomic<bool> stopping_{false};
   Latest<EdgeSample> latest_;
   std::shared_ptr<EdgeMetrics> collector_;
   std::unique_ptr<LocalServer> local_;
   std::unique_ptr<MetricsServer> metrics_;
-  // What log_changes() said last.
-  std::vector<bool> links_were_up_;
-  std::uint32_t logged_epoch_ = 0;
-  std::uint64_t logged_failed_ = 0;
 };
 
 }  // namespace tombolo::control

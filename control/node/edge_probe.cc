@@ -31,11 +31,15 @@ Result<dataplane::ProbeResult> EdgeNode::probe_port(dataplane::DpdkPort& port,
 }
 
 Result<ProbeResult> EdgeNode::probe(const std::string& name) {
-  const auto link = std::find_if(file_.links.begin(), file_.links.end(),
+  const std::vector<EdgeLinkConfig> links = file_.neighbours();
+  const auto link = std::find_if(links.begin(), links.end(),
                                  [&name](const EdgeLinkConfig& config) { return config.name == name; });
-  if (link == file_.links.end())
-    return invalid_input(fmt::format("{} has no link '{:.40}'; there are {}", file_.site, name,
-                                     fmt::join(names_.links, ", ")));
+  if (link == links.end()) {
+    std::vector<std::string> names;
+    for (const EdgeLinkConfig& each : links) names.push_back(each.name);
+    return invalid_input(
+        fmt::format("{} has no link '{:.40}'; there are {}", file_.site, name, fmt::join(names, ", ")));
+  }
   const std::lock_guard lock(probe_mutex_);
   dataplane::DpdkPort& port = *ports_[link->port];
   dataplane::ProbeRequest request;

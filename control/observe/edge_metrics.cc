@@ -9,6 +9,24 @@
 namespace tombolo::control {
 namespace {
 
+/// The label `job` is Prometheus's own word for what it scrapes.
+template <typename Add>
+void for_jobs(Families& out, const EdgeSample& sample, Add&& add) {
+  for (const JobSample& job : sample.jobs) {
+    out.scope("training_job", std::to_string(job.job));
+    add(job);
+  }
+  out.scope("training_job", "");
+}
+
+/// A gauge of the controller's stream; absent where there is no agent.
+template <typename Value>
+void for_agents(Families& out, const EdgeSample& sample, Value&& value) {
+  for_jobs(out, sample, [&](const JobSample& job) {
+    if (job.agent) out.value(std::uint64_t{value(*job.agent)});
+  });
+}
+
 void add_state(Families& out, const EdgeSample& sample) {
   out.gauge("tombolo_edge_uptime_seconds", "Time since the edge was started.").seconds(sample.uptime_ns);
   out.gauge("tombolo_edge_session", "Number of this life of the edge; grows with each restart.")
@@ -17,25 +35,31 @@ void add_state(Families& out, const EdgeSample& sample) {
             "Lanes into which every update is divided; what is counted by lane is "
             "counted so many times for a round.")
       .value(std::uint64_t{sample.lane_count});
-  const EpochSample& epochs = sample.epochs;
-  out.gauge("tombolo_edge_epoch", "Newest epoch that the edge runs; 0 before the first.")
-      .value(std::uint64_t{epochs.newest});
-  out.gauge("tombolo_edge_epoch_older", "Epoch before it while that still has open rounds, else 0.")
-      .value(std::uint64_t{epochs.older});
-  out.gauge("tombolo_edge_epoch_first_round", "Round from which the newest epoch rules.")
-      .value(std::uint64_t{epochs.first_round});
-  out.gauge("tombolo_edge_epoch_lanes", "Lanes that have taken the newest epoch up.")
-      .value(std::uint64_t{epochs.lanes_taken_up});
+}
+
+void add_epochs(Families& out, const EdgeSample& sample) {
+  const auto each = [&](auto member) {
+    for_jobs(out, sample, [&](const JobSample& job) { out.value(std::uint64_t{job.epochs.*member}); });
+  };
+  out.gauge("tombolo_edge_epoch", "Newest epoch that the edge runs; 0 before the first.");
+  each(&EpochSample::newest);
+  out.gauge("tombolo_edge_epoch_older", "Epoch before it while that still has open rounds, else 0.");
+  each(&EpochSample::older);
+  out.gauge("tombolo_edge_epoch_first_round", "Round from which the newest epoch rules.");
+  each(&EpochSample::first_round);
+  out.gauge("tombolo_edge_epoch_lanes", "Lanes that have taken the newest epoch up.");
+  each(&EpochSample::lanes_taken_up);
   out.gauge("tombolo_edge_highest_round", "Highest round that was opened here; absent before the first.");
-  if (epochs.highest_opened_round) out.value(std::uint64_t{*epochs.highest_opened_round});
-  if (!sample.agent) return;
+  for_jobs(out, sample, [&](const JobSample& job) {
+    if (job.epochs.highest_opened_round) out.value(std::uint64_t{*job.epochs.highest_opened_round});
+  });
   out.gauge("tombolo_edge_controller_connected",
-            "Whether the stream to the controller stands (1) or not (0).")
-      .value(std::uint64_t{sample.agent->connected});
-  out.gauge("tombolo_edge_controller_term", "Newest controller's term that the edge has heard of.")
-      .value(sample.agent->term);
-  out.gauge("tombolo_edge_epoch_staged", "Epoch that is staged beside the running one, else 0.")
-      .value(std::uint64_t{sample.agent->staged_epoch});
+            "Whether the stream to the controller stands (1) or not (0).");
+  for_agents(out, sample, [](const AgentSample& agent) { return agent.connected; });
+  out.gauge("tombolo_edge_controller_term", "Newest controller's term that the edge has heard of.");
+  for_agents(out, sample, [](const AgentSample& agent) { return agent.term; });
+  out.gauge("tombolo_edge_epoch_staged", "Epoch that is staged beside the running one, else 0.");
+  for_agents(out, sample, [](const AgentSample& agent) { return agent.staged_epoch; });
 }
 
 void add_ports(Families& out, const EdgeSample& sample) {
@@ -58,35 +82,41 @@ void add_ports(Families& out, const EdgeSample& sample) {
 }
 
 void add_peers(Families& out, const EdgeSample& sample) {
+  const auto for_peers = [&](auto add) {
+    for_jobs(out, sample, [&](const JobSample& job) {
+      for (const PeerSample& peer : job.peers) add(peer);
+    });
+  };
   const auto each = [&](auto member) {
-    for (const PeerSample& peer : sample.peers)
+    for_peers([&](const PeerSample& peer) {
       out.value(peer.*member, {{"peer", peer.name}, {"kind", peer.is_island ? "island" : "edge"}});
+    });
   };
   const auto labels = [](const PeerSample& peer) {
     return std::array<LabelValue, 2>{{{"peer", peer.name}, {"kind", peer.is_island ? "island" : "edge"}}};
   };
   out.gauge("tombolo_edge_peer_up", "Whether a neighbour is heard in every lane (1) or not (0).");
-  for (const PeerSample& peer : sample.peers) {
+  for_peers([&](const PeerSample& peer) {
     const auto pair = labels(peer);
     out.value(std::uint64_t{peer.up()}, {pair[0], pair[1]});
-  }
+  });
   out.gauge("tombolo_edge_peer_group_info",
             "1, with the IPv4 group that packets for a neighbour go to; absent when they go to its address.");
-  for (const PeerSample& peer : sample.peers) {
+  for_peers([&](const PeerSample& peer) {
     const auto pair = labels(peer);
     if (!peer.group.empty()) out.value(std::uint64_t{1}, {pair[0], pair[1], {"group", peer.group}});
-  }
+  });
   out.gauge("tombolo_edge_peer_rtt_seconds",
             "Smoothed round-trip time to a neighbour; configured until measured.");
-  for (const PeerSample& peer : sample.peers) {
+  for_peers([&](const PeerSample& peer) {
     const auto pair = labels(peer);
     out.seconds(peer.rtt_ns, {pair[0], pair[1]});
-  }
+  });
   out.gauge("tombolo_edge_peer_session", "The neighbour's session; 0 before it was heard.");
-  for (const PeerSample& peer : sample.peers) {
+  for_peers([&](const PeerSample& peer) {
     const auto pair = labels(peer);
     out.value(std::uint64_t{peer.session}, {pair[0], pair[1]});
-  }
+  });
   out.gauge("tombolo_edge_peer_outstanding_packets", "Packets kept until the neighbour acknowledges them.");
   each(&PeerSample::outstanding);
   out.counter("tombolo_edge_peer_receive_packets_total", "Packets from a neighbour, used or dropped.");
@@ -115,8 +145,9 @@ void add_peers(Families& out, const EdgeSample& sample) {
 
 void add_lanes(Families& out, const EdgeSample& sample) {
   const auto each = [&](auto member) {
-    for (const LaneSample& lane : sample.lanes)
-      out.value(lane.*member, {{"lane", std::to_string(lane.lane)}});
+    for_jobs(out, sample, [&](const JobSample& job) {
+      for (const LaneSample& lane : job.lanes) out.value(lane.*member, {{"lane", std::to_string(lane.lane)}});
+    });
   };
   out.counter("tombolo_edge_lane_receive_packets_total", "Packets that came to a lane, used or dropped.");
   each(&LaneSample::rx_packets);
@@ -124,46 +155,77 @@ void add_lanes(Families& out, const EdgeSample& sample) {
   each(&LaneSample::contributions);
   out.counter("tombolo_edge_lane_results_total", "Finished chunks that were sent to islands.");
   each(&LaneSample::results);
-  out.counter("tombolo_edge_drops_total", "Packets that were not used, by reason.");
-  for (std::size_t i = 1; i < sample.drops.size(); ++i)  // 0 is no reason.
-    out.value(sample.drops[i], {{"reason", std::string(name(static_cast<DropReason>(i)))}});
-  out.counter("tombolo_edge_replicated_packets_total", "Packets that were copied to one or more links.")
-      .value(sample.packets_replicated);
-  out.counter("tombolo_edge_copies_total", "Copies that were made of them.").value(sample.copies);
-  out.counter("tombolo_edge_copy_saved_bytes_total", "Payload bytes that copies share instead of copying.")
-      .value(sample.payload_bytes_saved);
+  const auto drops = [&](const DropSample& dropped) {
+    for (std::size_t i = 1; i < dropped.size(); ++i)  // 0 is no reason.
+      out.value(dropped[i], {{"reason", std::string(name(static_cast<DropReason>(i)))}});
+  };
+  out.counter("tombolo_edge_drops_total",
+              "Packets that were not used, by reason; without a training job what no lane saw.");
+  for_jobs(out, sample, [&](const JobSample& job) { drops(job.drops); });
+  drops(sample.drops);
+  const auto sums = [&](auto member) {
+    for_jobs(out, sample, [&](const JobSample& job) { out.value(job.*member); });
+  };
+  out.counter("tombolo_edge_replicated_packets_total", "Packets that were copied to one or more links.");
+  sums(&JobSample::packets_replicated);
+  out.counter("tombolo_edge_copies_total", "Copies that were made of them.");
+  sums(&JobSample::copies);
+  out.counter("tombolo_edge_copy_saved_bytes_total", "Payload bytes that copies share instead of copying.");
+  sums(&JobSample::payload_bytes_saved);
 }
 
 void add_aggregation(Families& out, const EdgeSample& sample) {
-  const AggregationSample& aggregation = sample.aggregation;
-  out.gauge("tombolo_edge_rounds_open", "Open rounds of the edge's islands, counted in each lane.")
-      .value(aggregation.rounds_open);
+  const auto each = [&](auto add) {
+    for_jobs(out, sample, [&](const JobSample& job) { add(job.aggregation); });
+  };
+  const auto sums = [&](auto member) {
+    each([&](const AggregationSample& aggregation) { out.value(aggregation.*member); });
+  };
+  out.gauge("tombolo_edge_rounds_open", "Open rounds of the edge's islands, counted in each lane.");
+  sums(&AggregationSample::rounds_open);
   out.counter("tombolo_edge_rounds_total",
               "Ended rounds of the edge's islands by outcome, counted in each lane.");
-  for (std::size_t i = 0; i < aggregation.rounds_ended.size(); ++i)
-    out.value(aggregation.rounds_ended[i],
-              {{"outcome", std::string(outcome_name(static_cast<wire::RoundOutcome>(i)))}});
+  each([&](const AggregationSample& aggregation) {
+    for (std::size_t i = 0; i < aggregation.rounds_ended.size(); ++i)
+      out.value(aggregation.rounds_ended[i],
+                {{"outcome", std::string(outcome_name(static_cast<wire::RoundOutcome>(i)))}});
+  });
   out.histogram("tombolo_edge_round_duration_seconds",
-                "From a round's first contribution to its last result, for each lane of complete rounds.")
-      .durations(dataplane::kDurationBounds, aggregation.durations.counts, aggregation.durations.sum_ns);
+                "From a round's first contribution to its last result, for each lane of complete rounds.");
+  each([&](const AggregationSample& aggregation) {
+    out.durations(dataplane::kDurationBounds, aggregation.durations.counts, aggregation.durations.sum_ns);
+  });
   out.summary(
       "tombolo_edge_contributor_lag_seconds",
       "How long after the fastest member of the clique a contributor's last chunk came, for each lane "
       "and round.");
-  for (const LagSample& lag : aggregation.lags)
-    out.sum(lag.rounds, lag.behind_ns, {{"contributor", lag.name}});
-  out.gauge("tombolo_edge_slots", "Chunks that the open rounds have room for.").value(aggregation.slots);
+  each([&](const AggregationSample& aggregation) {
+    for (const LagSample& lag : aggregation.lags)
+      out.sum(lag.rounds, lag.behind_ns, {{"contributor", lag.name}});
+  });
+  out.gauge("tombolo_edge_slots", "Chunks that the open rounds have room for.");
+  sums(&AggregationSample::slots);
+  out.gauge("tombolo_edge_window_chunks", "Largest window of a fold point: how far a source may be ahead.");
+  each([&](const AggregationSample& aggregation) { out.value(std::uint64_t{aggregation.window_chunks}); });
+  out.gauge("tombolo_edge_planned_window_chunks",
+            "The same as planned: more where the job's quota does not hold it, and then grants are smaller.");
+  each([&](const AggregationSample& aggregation) {
+    out.value(std::uint64_t{aggregation.planned_window_chunks});
+  });
   out.gauge("tombolo_edge_held_contributions",
-            "Contributions that wait for others of their chunk, in a packet buffer each or in the arena.")
-      .value(aggregation.held_contributions);
-  out.gauge("tombolo_edge_arena_bytes", "Memory reserved for contributions that wait long.")
-      .value(aggregation.arena_bytes);
-  out.gauge("tombolo_edge_arena_used_bytes", "Of it, in use.").value(aggregation.arena_used_bytes);
-  out.gauge("tombolo_edge_arena_used_bytes_max", "Most that was in use, of each lane by itself.")
-      .value(aggregation.arena_high_water_bytes);
+            "Contributions that wait for others of their chunk, in a packet buffer each or in the arena.");
+  sums(&AggregationSample::held_contributions);
+  out.gauge("tombolo_edge_arena_bytes", "Memory reserved for contributions that wait long.");
+  sums(&AggregationSample::arena_bytes);
+  out.gauge("tombolo_edge_arena_used_bytes", "Of it, in use.");
+  sums(&AggregationSample::arena_used_bytes);
+  out.gauge("tombolo_edge_arena_used_bytes_max", "Most that was in use, of each lane by itself.");
+  sums(&AggregationSample::arena_high_water_bytes);
   const auto by_contributor = [&](auto member, const char* kind) {
-    for (const ValueSample& values : aggregation.values)
-      out.value(values.*member, {{"contributor", values.name}, {"kind", kind}});
+    each([&](const AggregationSample& aggregation) {
+      for (const ValueSample& values : aggregation.values)
+        out.value(values.*member, {{"contributor", values.name}, {"kind", kind}});
+    });
   };
   out.counter("tombolo_edge_values_total",
               "Values of contributors that were not finite, and of an island's results that did not fit.");
@@ -172,13 +234,15 @@ void add_aggregation(Families& out, const EdgeSample& sample) {
   by_contributor(&ValueSample::saturated, "saturated");
   out.counter("tombolo_edge_rejected_chunks_total",
               "Chunks that a contributor was left out of for values that were not finite.");
-  for (const ValueSample& values : aggregation.values)
-    out.value(values.rejected_chunks, {{"contributor", values.name}});
+  each([&](const AggregationSample& aggregation) {
+    for (const ValueSample& values : aggregation.values)
+      out.value(values.rejected_chunks, {{"contributor", values.name}});
+  });
   out.gauge("tombolo_edge_grants_outstanding",
-            "Rounds of trees whose source may send and that are not over, counted in each lane.")
-      .value(aggregation.grants_unfinished);
-  out.gauge("tombolo_edge_grants_waiting", "Grants and ends of rounds that wait for room on a link.")
-      .value(aggregation.grants_pending);
+            "Rounds of trees whose source may send and that are not over, counted in each lane.");
+  sums(&AggregationSample::grants_unfinished);
+  out.gauge("tombolo_edge_grants_waiting", "Grants and ends of rounds that wait for room on a link.");
+  sums(&AggregationSample::grants_pending);
 }
 
 void add_resources(Families& out, const EdgeSample& sample) {
@@ -225,6 +289,7 @@ void add_resources(Families& out, const EdgeSample& sample) {
 std::vector<prometheus::MetricFamily> edge_families(const EdgeSample& sample) {
   Families out({{"site", sample.site}});
   add_state(out, sample);
+  add_epochs(out, sample);
   add_ports(out, sample);
   add_peers(out, sample);
   add_lanes(out, sample);

@@ -11,25 +11,20 @@ namespace tombolo::control {
 namespace {
 
 using dataplane::Edge;
+using dataplane::EdgeJob;
 using dataplane::EpochTable;
 using dataplane::Lane;
 using dataplane::LaneCounters;
 using dataplane::PeerCounters;
 using dataplane::RoundView;
 
-std::string island_name(const EdgeNames& names, std::uint16_t rank) {
+std::string island_name(const JobNames& names, std::uint16_t rank) {
   if (rank < names.islands.size() && !names.islands[rank].empty()) return names.islands[rank];
   return fmt::format("rank {}", rank);
 }
 
-template <typename Use>
-void for_each_lane(const Edge& edge, Use&& use) {
-  for (std::size_t worker = 0; worker < edge.workers(); ++worker)
-    for (const auto& lane : edge.worker(worker).lanes()) use(*lane, worker);
-}
-
-void add_drops(EdgeSample& sample, const DropCounters& drops) {
-  for (std::size_t i = 0; i < kDropReasons; ++i) sample.drops[i] += drops.get(static_cast<DropReason>(i));
+void add_drops(DropSample& sample, const DropCounters& drops) {
+  for (std::size_t i = 0; i < kDropReasons; ++i) sample[i] += drops.get(static_cast<DropReason>(i));
 }
 
 void sample_workers(const Edge& edge, const std::vector<WorkerTimeSample>& times, EdgeSample& sample) {
@@ -41,12 +36,12 @@ void sample_workers(const Edge& edge, const std::vector<WorkerTimeSample>& times
     out.idle_turns = worker.counters().idle_turns.get();
     out.handed_over = worker.counters().handed_over.get();
     sample.workers.push_back(out);
-    add_drops(sample, worker.counters().drops);
+    add_drops(sample.drops, worker.counters().drops);
     sample.drops[static_cast<std::size_t>(DropReason::kPortFull)] += worker.transmit_refused();
   }
 }
 
-void sample_lane(const Lane& lane, std::size_t worker, EdgeSample& sample) {
+void sample_lane(const Lane& lane, std::size_t worker, JobSample& sample) {
   const LaneCounters& counters = lane.counters();
   sample.lanes.push_back({.lane = lane.lane(),
                           .worker = static_cast<std::uint32_t>(worker),
@@ -54,7 +49,7 @@ void sample_lane(const Lane& lane, std::size_t worker, EdgeSample& sample) {
                           .contributions = counters.contributions.get(),
                           .results = counters.folds.get(),
                           .copies = lane.replication().copies.get()});
-  add_drops(sample, counters.drops);
+  add_drops(sample.drops, counters.drops);
   sample.packets_replicated += lane.replication().packets.get();
   sample.copies += lane.replication().copies.get();
   sample.payload_bytes_saved += lane.replication().payload_bytes_saved.get();
@@ -74,43 +69,43 @@ void sample_lane(const Lane& lane, std::size_t worker, EdgeSample& sample) {
   aggregation.grants_pending += counters.grants_pending.get();
 }
 
-void sample_lags(const Edge& edge, const EdgeNames& names, AggregationSample& aggregation) {
+void sample_lags(const EdgeJob& job, const JobNames& names, AggregationSample& aggregation) {
   for (std::size_t rank = 0; rank < dataplane::kLagRanks; ++rank) {
     LagSample lag;
-    for_each_lane(edge, [&](const Lane& lane, std::size_t) {
-      lag.rounds += lane.counters().lags[rank].rounds.get();
-      lag.behind_ns += lane.counters().lags[rank].behind_ns.get();
-    });
+    for (const Lane* const lane : job.lanes()) {
+      lag.rounds += lane->counters().lags[rank].rounds.get();
+      lag.behind_ns += lane->counters().lags[rank].behind_ns.get();
+    }
     if (lag.rounds == 0) continue;
     lag.name = island_name(names, static_cast<std::uint16_t>(rank));
     aggregation.lags.push_back(std::move(lag));
   }
 }
 
-void sample_values(const Edge& edge, const EdgeNames& names, AggregationSample& aggregation) {
+void sample_values(const EdgeJob& job, const JobNames& names, AggregationSample& aggregation) {
   for (std::size_t rank = 0; rank < dataplane::kLagRanks; ++rank) {
     ValueSample values;
-    for_each_lane(edge, [&](const Lane& lane, std::size_t) {
-      const dataplane::ValueCounters& counters = lane.counters().values[rank];
+    for (const Lane* const lane : job.lanes()) {
+      const dataplane::ValueCounters& counters = lane->counters().values[rank];
       values.nan += counters.nan.get();
       values.infinity += counters.infinity.get();
       values.rejected_chunks += counters.rejected_chunks.get();
       values.saturated += counters.saturated.get();
-    });
+    }
     if (values.nan + values.infinity + values.saturated == 0) continue;
     values.name = island_name(names, static_cast<std::uint16_t>(rank));
     aggregation.values.push_back(std::move(values));
   }
 }
 
-PeerSample sample_peer(const Edge& edge, std::size_t link) {
-  const dataplane::EdgeLink& config = edge.config().links[link];
+PeerSample sample_peer(const EdgeJob& job, std::size_t link) {
+  const dataplane::EdgeLink& config = job.config().links[link];
   PeerSample peer;
   peer.address = to_string(config.address);
   peer.is_island = config.is_island;
   peer.rtt_ns = kNever;
-  for_each_lane(edge, [&](const Lane& lane, std::size_t) {
-    const PeerCounters& counters = lane.peer_counters(link);
+  for (const Lane* const lane : job.lanes()) {
+    const PeerCounters& counters = lane->peer_counters(link);
     ++peer.lanes;
     peer.lanes_up += counters.up.get() != 0 ? 1 : 0;
     peer.session = std::max(peer.session, static_cast<std::uint32_t>(counters.remote_session.get()));
@@ -126,25 +121,25 @@ PeerSample sample_peer(const Edge& edge, std::size_t link) {
     peer.gaps += counters.gaps.get();
     peer.given_up += counters.given_up.get();
     peer.downs += counters.downs.get();
-  });
+  }
   if (peer.rtt_ns == kNever) peer.rtt_ns = config.rtt_ns;
   return peer;
 }
 
-EpochSample sample_epochs(const Edge& edge) {
+EpochSample sample_epochs(const EdgeJob& job) {
   EpochSample epochs;
-  const auto& live = edge.live_epochs();
+  const auto& live = job.live_epochs();
   if (live[0].table == nullptr) return epochs;
   epochs.newest = live[0].table->epoch;
   epochs.first_round = live[0].first_round;
   const std::uint32_t older = live[1].table == nullptr ? 0 : live[1].table->epoch;
   bool drained = true;
-  for_each_lane(edge, [&](const Lane& lane, std::size_t) {
-    if (lane.counters().newest_epoch.get() == epochs.newest) ++epochs.lanes_taken_up;
-    drained = drained && lane.counters().drained_epoch.get() == older;
-  });
+  for (const Lane* const lane : job.lanes()) {
+    if (lane->counters().newest_epoch.get() == epochs.newest) ++epochs.lanes_taken_up;
+    drained = drained && lane->counters().drained_epoch.get() == older;
+  }
   epochs.older = drained ? 0 : older;
-  epochs.highest_opened_round = edge.highest_opened_round();
+  epochs.highest_opened_round = job.highest_opened_round();
   return epochs;
 }
 
@@ -157,8 +152,8 @@ struct Gathered {
   Nanoseconds first_ns = kNever;
 };
 
-const EpochTable* live_table(const Edge& edge, std::uint32_t epoch) {
-  for (const auto& live : edge.live_epochs())
+const EpochTable* live_table(const EdgeJob& job, std::uint32_t epoch) {
+  for (const auto& live : job.live_epochs())
     if (live.table != nullptr && live.table->epoch == epoch) return live.table.get();
   return nullptr;
 }
@@ -186,21 +181,21 @@ void gather(const RoundView& view, Gathered& gathered) {
   gathered.first_ns = std::min(gathered.first_ns, view.first_contribution_ns);
 }
 
-void sample_rounds(const Edge& edge, const EdgeNames& names, Nanoseconds now_ns, EdgeSample& sample) {
+void sample_rounds(const EdgeJob& job, const JobNames& names, Nanoseconds now_ns, JobSample& sample) {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint16_t>, Gathered> rounds;
-  for_each_lane(edge, [&](const Lane& lane, std::size_t) {
-    const std::size_t count = lane.rounds().count();
+  for (const Lane* const lane : job.lanes()) {
+    const std::size_t count = lane->rounds().count();
     for (std::size_t place = 0; place < count; ++place) {
-      const auto view = lane.rounds().get(place);
+      const auto view = lane->rounds().get(place);
       if (!view) continue;
-      const EpochTable* const table = live_table(edge, view->epoch);
+      const EpochTable* const table = live_table(job, view->epoch);
       if (table == nullptr) continue;
       Gathered& gathered = rounds[{view->round, view->epoch, view->rank}];
       gathered.table = table;
       gathered.members = find_members(*table, *view);
       gather(*view, gathered);
     }
-  });
+  }
   for (auto& [key, gathered] : rounds) {
     if (gathered.members.empty()) continue;
     OpenRoundSample& round = gathered.sample;
@@ -215,6 +210,23 @@ void sample_rounds(const Edge& edge, const EdgeNames& names, Nanoseconds now_ns,
     }
     sample.rounds.push_back(std::move(round));
   }
+}
+
+JobSample sample_job(const Edge& edge, const EdgeJob& job, const JobNames& names, Nanoseconds now_ns) {
+  JobSample sample;
+  sample.job = job.config().job;
+  for (std::size_t lane = 0; lane < job.lanes().size(); ++lane)
+    sample_lane(*job.lanes()[lane], lane % edge.workers(), sample);
+  sample_lags(job, names, sample.aggregation);
+  sample_values(job, names, sample.aggregation);
+  for (std::size_t link = 0; link < job.config().links.size(); ++link) {
+    sample.peers.push_back(sample_peer(job, link));
+    const bool named = link < names.links.size() && !names.links[link].empty();
+    sample.peers.back().name = named ? names.links[link] : sample.peers.back().address;
+  }
+  sample.epochs = sample_epochs(job);
+  sample_rounds(job, names, now_ns, sample);
+  return sample;
 }
 
 }  // namespace
@@ -234,28 +246,25 @@ WorkerTimeSample sample_times(const dataplane::Runner& runner) {
           .stalled_ns = runner.stalled_ns()};
 }
 
-EdgeSample take_sample(const Edge& edge, const EdgeNames& names, EdgeSurroundings surroundings,
+DropSample EdgeSample::all_drops() const {
+  DropSample all = drops;
+  for (const JobSample& job : jobs)
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] += job.drops[i];
+  return all;
+}
+
+EdgeSample take_sample(const Edge& edge, std::span<const JobNames> names, EdgeSurroundings surroundings,
                        Nanoseconds now_ns) {
   EdgeSample sample;
   sample.site = edge.config().site;
   sample.session = edge.config().session;
-  sample.job = edge.config().job;
   sample.lane_count = edge.config().lane_count;
   sample.ports = std::move(surroundings.ports);
   sample.pools = std::move(surroundings.pools);
   sample_workers(edge, surroundings.times, sample);
-  for_each_lane(edge, [&](const Lane& lane, std::size_t worker) { sample_lane(lane, worker, sample); });
-  std::sort(sample.lanes.begin(), sample.lanes.end(),
-            [](const LaneSample& a, const LaneSample& b) { return a.lane < b.lane; });
-  sample_lags(edge, names, sample.aggregation);
-  sample_values(edge, names, sample.aggregation);
-  for (std::size_t link = 0; link < edge.config().links.size(); ++link) {
-    sample.peers.push_back(sample_peer(edge, link));
-    const bool named = link < names.links.size() && !names.links[link].empty();
-    sample.peers.back().name = named ? names.links[link] : sample.peers.back().address;
-  }
-  sample.epochs = sample_epochs(edge);
-  sample_rounds(edge, names, now_ns, sample);
+  for (std::size_t job = 0; job < edge.jobs(); ++job)
+    sample.jobs.push_back(
+        sample_job(edge, edge.job(job), job < names.size() ? names[job] : JobNames{}, now_ns));
   return sample;
 }
 

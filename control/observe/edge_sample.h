@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,10 @@ struct AggregationSample {
   DurationSample durations;                                             ///< Of complete rounds.
   std::vector<LagSample> lags;  ///< Of contributors that have finished a round here, by rank.
   std::uint64_t slots = 0;
+  /// The largest window of a fold point in the newest epoch, and as planned: more if the job's quota does not
+  /// hold that. Filled in by the program.
+  std::uint32_t window_chunks = 0;
+  std::uint32_t planned_window_chunks = 0;
   std::uint64_t held_contributions = 0;
   std::uint64_t arena_bytes = 0;  ///< Reserved.
   std::uint64_t arena_used_bytes = 0;
@@ -153,21 +158,17 @@ struct AgentSample {
   std::uint32_t staged_epoch = 0;  ///< 0: none.
 };
 
-/// An edge at one moment: what metrics, `tombolo status` and tests look at.
-struct EdgeSample {
-  std::string site;
-  std::uint32_t session = 0;
+/// Packets that were not used, by reason.
+using DropSample = std::array<std::uint64_t, kDropReasons>;
+
+/// One job at an edge.
+struct JobSample {
   std::uint16_t job = 0;
-  std::uint32_t lane_count = 0;
-  Nanoseconds uptime_ns = 0;
   EpochSample epochs;
   std::optional<AgentSample> agent;
-  std::vector<PortSample> ports;
-  std::vector<PeerSample> peers;  ///< In the order of the edge's links.
+  std::vector<PeerSample> peers;  ///< In the order of the job's links.
   std::vector<LaneSample> lanes;
-  std::vector<WorkerSample> workers;
-  std::vector<PoolSample> pools;
-  std::array<std::uint64_t, kDropReasons> drops{};
+  DropSample drops{};
   std::uint64_t packets_replicated = 0;
   std::uint64_t copies = 0;
   std::uint64_t payload_bytes_saved = 0;
@@ -175,9 +176,25 @@ struct EdgeSample {
   std::vector<OpenRoundSample> rounds;  ///< By round and island.
 };
 
-/// What people call the edge's neighbours and all islands. A name that is missing is made of the number.
-struct EdgeNames {
-  std::vector<std::string> links;    ///< In the order of the edge's links: "LON", or an island's.
+/// An edge at one moment: what metrics, `tombolo status` and tests look at.
+struct EdgeSample {
+  std::string site;
+  std::uint32_t session = 0;
+  std::uint32_t lane_count = 0;
+  Nanoseconds uptime_ns = 0;
+  std::vector<PortSample> ports;
+  std::vector<WorkerSample> workers;
+  std::vector<PoolSample> pools;
+  DropSample drops{};  ///< Of packets that no lane saw: they belong to no job.
+  std::vector<JobSample> jobs;
+
+  /// Of all jobs, and of none.
+  DropSample all_drops() const;
+};
+
+/// What people call a job's neighbours and all of its islands. A name that is missing is made of the number.
+struct JobNames {
+  std::vector<std::string> links;    ///< In the order of the job's links: "LON", or an island's.
   std::vector<std::string> islands;  ///< By rank.
 };
 
@@ -190,8 +207,8 @@ struct EdgeSurroundings {
 
 /// Reads an edge's counters while its workers run. For the one control thread, which also installs epochs;
 /// other threads get the sample through a `Latest`. Counts that belong together may differ by what happened
-/// while they were read.
-EdgeSample take_sample(const dataplane::Edge& edge, const EdgeNames& names, EdgeSurroundings surroundings,
-                       Nanoseconds now_ns);
+/// while they were read. `names` by job, in the order of the edge's.
+EdgeSample take_sample(const dataplane::Edge& edge, std::span<const JobNames> names,
+                       EdgeSurroundings surroundings, Nanoseconds now_ns);
 
 }  // namespace tombolo::control

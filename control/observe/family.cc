@@ -1,6 +1,7 @@
 #include "control/observe/family.h"
 
 #include <limits>
+#include <utility>
 
 #include "base/check.h"
 
@@ -9,6 +10,8 @@ namespace tombolo::control {
 using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
+
+void Families::scope(const char* label, std::string value) { scope_ = {label, std::move(value)}; }
 
 Families& Families::counter(const char* name, const char* help) {
   return begin(name, help, MetricType::Counter);
@@ -74,6 +77,7 @@ ClientMetric& Families::add(Labels labels) {
   CHECK(!families_.empty());
   ClientMetric metric;
   metric.label = common_;
+  if (!scope_.value.empty()) metric.label.push_back(scope_);
   for (const LabelValue& label : labels) metric.label.push_back({label.first, label.second});
   families_.back().metric.push_back(std::move(metric));
   return families_.back().metric.back();

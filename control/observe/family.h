@@ -23,6 +23,9 @@ class Families {
  public:
   explicit Families(std::vector<prometheus::ClientMetric::Label> common) : common_(std::move(common)) {}
 
+  /// Gives what follows one more label, behind the common ones; an empty value: none.
+  void scope(const char* label, std::string value);
+
   /// Begins a family; what follows belongs to it. The name ends in `_total`.
   Families& counter(const char* name, const char* help);
   Families& gauge(const char* name, const char* help);
@@ -52,6 +55,7 @@ class Families {
   prometheus::ClientMetric& add(Labels labels);
 
   std::vector<prometheus::ClientMetric::Label> common_;
+  prometheus::ClientMetric::Label scope_;  ///< With an empty value: none.
   std::vector<prometheus::MetricFamily> families_;
 };
 

@@ -24,10 +24,10 @@ Json counts(const std::vector<NamedCount>& named) {
 }
 
 /// Only reasons that occurred: there are many.
-Json drops_json(const EdgeSample& sample) {
+Json drops_json(const DropSample& sample) {
   Json drops = Json::object();
-  for (std::size_t i = 1; i < sample.drops.size(); ++i)
-    if (sample.drops[i] > 0) drops[std::string(name(static_cast<DropReason>(i)))] = sample.drops[i];
+  for (std::size_t i = 1; i < sample.size(); ++i)
+    if (sample[i] > 0) drops[std::string(name(static_cast<DropReason>(i)))] = sample[i];
   return drops;
 }
 
@@ -59,8 +59,7 @@ Json peer_json(const PeerSample& peer) {
           {"downs", peer.downs}};
 }
 
-Json epochs_json(const EdgeSample& sample) {
-  const EpochSample& epochs = sample.epochs;
+Json epochs_json(const EpochSample& epochs) {
   Json object{{"newest", epochs.newest},
               {"first_round", epochs.first_round},
               {"older", epochs.older},
@@ -96,6 +95,8 @@ Json aggregation_json(const AggregationSample& aggregation) {
               {"rounds_ended", ended},
               {"mean_round_s", nullptr},
               {"slots", aggregation.slots},
+              {"window_chunks", aggregation.window_chunks},
+              {"planned_window_chunks", aggregation.planned_window_chunks},
               {"held_contributions", aggregation.held_contributions},
               {"arena_bytes", aggregation.arena_bytes},
               {"arena_used_bytes", aggregation.arena_used_bytes},
@@ -129,40 +130,45 @@ Json worker_json(const WorkerSample& worker) {
           {"handed_over", worker.handed_over}};
 }
 
+Json job_json(const JobSample& job) {
+  Json object{{"job", job.job},
+              {"controller", nullptr},
+              {"epochs", epochs_json(job.epochs)},
+              {"peers", list(job.peers, peer_json)},
+              {"rounds", list(job.rounds, round_json)},
+              {"aggregation", aggregation_json(job.aggregation)},
+              {"replication",
+               {{"packets", job.packets_replicated},
+                {"copies", job.copies},
+                {"payload_bytes_saved", job.payload_bytes_saved}}},
+              {"drops", drops_json(job.drops)}};
+  if (job.agent)
+    object["controller"] = {{"connected", job.agent->connected},
+                            {"term", job.agent->term},
+                            {"staged_epoch", job.agent->staged_epoch}};
+  return object;
+}
+
 }  // namespace
 
 Json status_json(const EdgeSample& sample) {
-  Json status{{"program", "edge"},
-              {"site", sample.site},
-              {"session", sample.session},
-              {"job", sample.job},
-              {"lanes", sample.lane_count},
-              {"uptime_s", seconds(sample.uptime_ns)},
-              {"controller", nullptr},
-              {"epochs", epochs_json(sample)},
-              {"ports", list(sample.ports, port_json)},
-              {"peers", list(sample.peers, peer_json)},
-              {"rounds", list(sample.rounds, round_json)},
-              {"aggregation", aggregation_json(sample.aggregation)},
-              {"replication",
-               {{"packets", sample.packets_replicated},
-                {"copies", sample.copies},
-                {"payload_bytes_saved", sample.payload_bytes_saved}}},
-              {"drops", drops_json(sample)},
-              {"pools", list(sample.pools,
-                             [](const PoolSample& pool) -> Json {
-                               return {{"name", pool.name},
-                                       {"buffers", pool.buffers},
-                                       {"in_use", pool.in_use},
-                                       {"high_water", pool.high_water},
-                                       {"empties", pool.empties}};
-                             })},
-              {"workers", list(sample.workers, worker_json)}};
-  if (sample.agent)
-    status["controller"] = {{"connected", sample.agent->connected},
-                            {"term", sample.agent->term},
-                            {"staged_epoch", sample.agent->staged_epoch}};
-  return status;
+  return {{"program", "edge"},
+          {"site", sample.site},
+          {"session", sample.session},
+          {"lanes", sample.lane_count},
+          {"uptime_s", seconds(sample.uptime_ns)},
+          {"jobs", list(sample.jobs, job_json)},
+          {"ports", list(sample.ports, port_json)},
+          {"drops", drops_json(sample.all_drops())},
+          {"pools", list(sample.pools,
+                         [](const PoolSample& pool) -> Json {
+                           return {{"name", pool.name},
+                                   {"buffers", pool.buffers},
+                                   {"in_use", pool.in_use},
+                                   {"high_water", pool.high_water},
+                                   {"empties", pool.empties}};
+                         })},
+          {"workers", list(sample.workers, worker_json)}};
 }
 
 std::string dump_status(const Json& status) {

@@ -1,7 +1,10 @@
 #include "dataplane/worker/worker.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+
+#include "protocol/wire/packet.h"
 
 namespace tombolo::dataplane {
 
@@ -59,8 +62,7 @@ bool Worker::has_handed_over() const {
 void Worker::install_epochs(Nanoseconds now_ns) {
   Installation installation;
   while (parts_.installations->pop(installation)) {
-    Lane* const lane = own_lane(installation.lane);
-    auto replaced = lane->install(std::unique_ptr<LaneEpoch>(installation.epoch), now_ns);
+    auto replaced = installation.lane->install(std::unique_ptr<LaneEpoch>(installation.epoch), now_ns);
     // Control sizes the way back like the way in, so there is always room.
     CHECK(parts_.retired->push({installation.lane, replaced.release()}));
   }
@@ -68,7 +70,7 @@ void Worker::install_epochs(Nanoseconds now_ns) {
 
 /// Gives the packet to its lane, here or at the worker that owns it.
 void Worker::dispatch(RxPacket& packet, Nanoseconds now_ns) {
-  if (Lane* const lane = own_lane(packet.lane); lane != nullptr) {
+  if (Lane* const lane = own_lane(packet); lane != nullptr) {
     lane->receive(packet, now_ns);
     packet.buffer.reset();
     return;
@@ -86,11 +88,17 @@ void Worker::dispatch(RxPacket& packet, Nanoseconds now_ns) {
   packet.buffer.reset();
 }
 
-Lane* Worker::own_lane(std::uint16_t lane) const {
+/// The lane of the packet's job; nullptr if another worker has it. A packet that names no job of this edge is
+/// for the first one's lane to refuse.
+Lane* Worker::own_lane(const RxPacket& packet) const {
   const std::size_t workers = parts_.to.size();
-  const std::size_t position = lane / workers;
-  if (lane % workers != parts_.index || position >= parts_.lanes.size()) return nullptr;
-  return parts_.lanes[position].get();
+  const std::size_t jobs = parts_.jobs.size();
+  const std::size_t first = packet.lane / workers * jobs;
+  if (packet.lane % workers != parts_.index || first >= parts_.lanes.size()) return nullptr;
+  if (jobs == 1) return parts_.lanes[first].get();
+  const auto job = wire::peek_job(std::span<const std::byte>(packet.buffer.data(), packet.bytes));
+  const auto found = job ? std::find(parts_.jobs.begin(), parts_.jobs.end(), *job) : parts_.jobs.end();
+  return parts_.lanes[first + (found == parts_.jobs.end() ? 0 : found - parts_.jobs.begin())].get();
 }
 
 }  // namespace tombolo::dataplane

@@ -22,9 +22,9 @@ struct HandOver {
 };
 using HandOverQueue = boost::lockfree::spsc_queue<HandOver>;
 
-/// Control's one door into a worker: a committed epoch for one of its lanes.
+/// A committed epoch for one of a worker's lanes, or one that it replaced; see EpochDoor.
 struct Installation {
-  std::uint16_t lane = 0;
+  Lane* lane = nullptr;
   LaneEpoch* epoch = nullptr;
 };
 /// Control pushes, the worker pops; and back with what an installation replaced (may be nullptr).
@@ -46,7 +46,8 @@ class Worker {
     std::vector<Port*> ports;
     std::uint32_t queue = 0;                   ///< The worker's receive queue on each port ...
     bool receives = true;                      ///< ... unless the ports have fewer queues than workers.
-    std::vector<std::unique_ptr<Lane>> lanes;  ///< The worker's own.
+    std::vector<std::uint16_t> jobs;           ///< That the edge serves, each with all lanes.
+    std::vector<std::unique_ptr<Lane>> lanes;  ///< The worker's own, by lane, then by job.
     std::vector<HandOverQueue*> from;          ///< From each worker, nullptr for itself.
     std::vector<HandOverQueue*> to;            ///< To each worker, nullptr for itself.
     InstallQueue* installations = nullptr;
@@ -74,7 +75,7 @@ class Worker {
   bool has_handed_over() const;
   void install_epochs(Nanoseconds now_ns);
   void dispatch(RxPacket& packet, Nanoseconds now_ns);
-  Lane* own_lane(std::uint16_t lane) const;
+  Lane* own_lane(const RxPacket& packet) const;
 
   Parts parts_;
   std::span<const std::unique_ptr<Transmitter>> transmitters_;

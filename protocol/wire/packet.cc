@@ -180,6 +180,13 @@ DropReason validate(std::span<const std::byte> packet) {
   return body_fits(type, payload) ? DropReason::kNone : DropReason::kBadField;
 }
 
+std::optional<std::uint16_t> peek_job(std::span<const std::byte> packet) {
+  Le16 job;
+  if (packet.size() < offsetof(Header, job) + sizeof(job)) return std::nullopt;
+  std::memcpy(&job, packet.data() + offsetof(Header, job), sizeof(job));
+  return job;
+}
+
 Header read_header(std::span<const std::byte> packet) {
   CHECK(packet.size() >= kHeaderBytes);
   Header header;

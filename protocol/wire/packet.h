@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "protocol/drop_reason.h"
@@ -24,6 +25,10 @@ inline constexpr std::uint32_t kAllChunks = 0xffffffff;
 /// and the parse function of the type's body succeeds. Who sent it, and whether its epoch, tree and round
 /// exist, is for others. Hot path.
 DropReason validate(std::span<const std::byte> packet);
+
+/// The job that a datagram names, before anything about it has been judged; nothing if it is too short. For
+/// choosing who judges it. Hot path.
+std::optional<std::uint16_t> peek_job(std::span<const std::byte> packet);
 
 /// The header of a packet of at least kHeaderBytes (a CHECK). Hot path.
 Header read_header(std::span<const std::byte> packet);

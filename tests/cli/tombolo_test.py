@@ -229,16 +229,19 @@ class TestbedRun(Command):
 
 
 EDGE = """site: A
-topology: topology.yaml
 state: state
-memory: {hugepages: off, buffers: 4096, buffer_bytes: 8256, limit: 1Gi}
-controller: {address: "127.0.0.1:4600"}
+memory: {hugepages: off, buffer_bytes: 8256, limit: 1Gi}
 ports:
   - {name: to-B, device: net_null0, address: 10.1.0.1/30, mtu: 9000}
   - {name: access, device: net_null1, address: 10.2.0.1/30, mtu: 9000}
 links:
   - {to: B, port: to-B, address: "10.1.0.2:4700", window: 4096}
-  - {island: A, port: access, address: "10.2.0.2:4700", window: 4096}
+jobs:
+  - job: 1
+    topology: topology.yaml
+    controller: {address: "127.0.0.1:4600"}
+    buffers: 4096
+    islands: [{island: A, port: access, address: "10.2.0.2:4700", window: 4096}]
 """
 CONTROLLER = """listen: 127.0.0.1:4600
 topology: topology.yaml
@@ -270,11 +273,11 @@ class Check(Command):
         cases = {
             "limit": (EDGE.replace("limit: 1Gi", "limit: 1Mi"), [], "memory"),
             "machine": (EDGE.replace("buffers: 4096", "buffers: 16000000").replace(", limit: 1Gi", ""), [], "memory"),
-            "huge pages": (EDGE.replace("hugepages: off, buffers: 4096", "hugepages: required, buffers: 16000000")
+            "huge pages": (EDGE.replace("hugepages: off", "hugepages: required").replace("buffers: 4096", "buffers: 16000000")
                            .replace(", limit: 1Gi", ""), [], "/proc/sys/vm/nr_hugepages"),
-            "schedule": (EDGE, ["--controller", self.write("controller.yaml", CONTROLLER)], "memory.buffers"),
-            "window": (EDGE.replace("window: 4096}\n  - {i", "window: 64}\n  - {i"),
-                       ["--controller", self.write("controller.yaml", CONTROLLER)], "links[0].window"),
+            "schedule": (EDGE, ["--controller", self.write("controller.yaml", CONTROLLER)], "jobs[0]: the plan needs at least"),
+            "window": (EDGE.replace("window: 4096}\njobs", "window: 64}\njobs"),
+                       ["--controller", self.write("controller.yaml", CONTROLLER)], "jobs[0]: the window of the link to B: 64 packets"),
         }
         for case, (text, options, names) in cases.items():
             with self.subTest(case):
@@ -285,8 +288,8 @@ class Check(Command):
 
     def test_what_is_wrong_is_named_with_its_place(self):
         for change, place in ((("site: A", "site: Z"), "edge.yaml:1: site"),
-                              (("window: 4096", "window: 5"), "edge.yaml:10: links[0].window"),
-                              (("port: to-B", "port: nowhere"), "edge.yaml:10: links[0].port")):
+                              (("window: 4096", "window: 5"), "edge.yaml:8: links[0].window"),
+                              (("port: to-B", "port: nowhere"), "edge.yaml:8: links[0].port")):
             with self.subTest(place):
                 self.assertIn(place, self.expect_one_error(self.check(EDGE.replace(*change, 1)), place))
 

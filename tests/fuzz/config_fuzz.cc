@@ -13,14 +13,17 @@ using namespace tombolo;
 
 /// What a reader accepts holds what the programs rely on without looking again.
 void check_accepted(const control::EdgeFile& file) {
-  CHECK(file.site_id < file.topology.sites.size());
-  CHECK(!file.ports.empty() && !file.links.empty());
+  CHECK(!file.ports.empty() && !file.jobs.empty());
   CHECK(file.workers > 0 && file.lanes % file.workers == 0);
   CHECK(file.cores.empty() || file.cores.size() == file.workers);
-  for (const control::EdgeLinkConfig& link : file.links) {
-    CHECK(link.port < file.ports.size());
-    CHECK(link.address.ipv4 != 0);
-    CHECK(std::uint32_t{link.address.base_port} + file.lanes <= 65536);
+  for (const control::EdgeJobFile& job : file.jobs) {
+    CHECK(job.site_id < job.topology.sites.size());
+    CHECK(!job.links.empty() && job.buffers > 0);
+    for (const control::EdgeLinkConfig& link : job.links) {
+      CHECK(link.port < file.ports.size());
+      CHECK(link.address.ipv4 != 0);
+      CHECK(std::uint32_t{link.address.base_port} + file.lanes <= 65536);
+    }
   }
 }
 

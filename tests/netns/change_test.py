@@ -31,7 +31,7 @@ class Changes(case.Case):
         return self.network.status(self.network.info["controller"])
 
     def run_only(self, epoch):
-        states = [self.network.status(edge)["epochs"] for edge in self.network.info["edges"]]
+        states = [self.network.status(edge)["jobs"][0]["epochs"] for edge in self.network.info["edges"]]
         return all((state["newest"], state["older"]) == (epoch, 0) for state in states)
 
     def test_ten_changes_one_after_another(self):
@@ -86,7 +86,7 @@ class Changes(case.Case):
         report = json.loads((self.folder / "report.json").read_text())
         self.assertEqual((report["outcome"], [problem["edge"] for problem in report["problems"]]), ("aborted", ["C"]))
         for words in (report["problems"][0]["reason"], result.stdout):
-            self.assertRegex(words, r"the plan needs \d+ packet buffers, the edge reserved \d+")
+            self.assertRegex(words, r"the plan needs at least \d+ packet buffers, the job's quota is \d+")
         self.assertRegex(result.stdout, "C: the plan")
         self.runner.wait_for(4)
         self.runner.stop()

@@ -39,7 +39,7 @@ class Deaths(case.Case):
         self.tell_all(f"start {number}")
 
         def under_way():
-            rounds = self.network.status(self.network.edge("A"))["rounds"]
+            rounds = self.network.status(self.network.edge("A"))["jobs"][0]["rounds"]
             return next((one for one in rounds if one["round"] == number and one["chunks_done"]), None)
 
         state = testbed.wait_for(under_way, f"round {number} to be under way")
@@ -115,7 +115,7 @@ class Edges(Deaths):
         later = self.wait_for_epoch(3, "with B", lambda status: status["dead_sites"] == [])
         self.wait_for_common_round(later["epoch"])
         self.rounds_are_exact(ALL, epoch=later["epoch"])
-        copies = self.network.status(edge)["replication"]["copies"]
+        copies = self.network.status(edge)["jobs"][0]["replication"]["copies"]
         self.assertGreater(copies, 0)
 
     def test_a_members_edge_and_what_it_sent_before_it_died(self):
@@ -195,7 +195,7 @@ class Controllers(Deaths):
         self.expect_ended_well(number)
         # Nobody needs it for more of the same.
         self.rounds_are_exact(ALL, epoch=1)
-        testbed.wait_for(lambda: not self.network.status(self.network.edge("A"))["controller"]["connected"],
+        testbed.wait_for(lambda: not self.network.status(self.network.edge("A"))["jobs"][0]["controller"]["connected"],
                          "edge A to notice")
         self.network.start_program(controller)
         status = self.wait_for_epoch(1, "again", lambda status: all(edge["connected"] for edge in status["edges"]))

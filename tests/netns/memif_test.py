@@ -54,7 +54,7 @@ class Memif(case.Case):
 
         # A is the server of its link: what it leaves must not be in its own way, and B has to join anew.
         edge = self.network.edge("A")
-        epoch = self.network.status(edge)["epochs"]["newest"]
+        epoch = self.network.status(edge)["jobs"][0]["epochs"]["newest"]
         self.network.kill_program(edge)
         self.wait_for_epoch(epoch + 1, "without A", lambda status: status["dead_sites"] == ["A"])
         self.network.start_program(edge)

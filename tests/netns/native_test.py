@@ -49,7 +49,7 @@ class Native(case.Case):
 
     def groups(self, site):
         """By neighbour's name and kind."""
-        return {(peer["name"], peer["kind"]): peer["group"] for peer in self.network.status(self.network.edge(site))["peers"]}
+        return {(peer["name"], peer["kind"]): peer["group"] for peer in self.network.status(self.network.edge(site))["jobs"][0]["peers"]}
 
     def drops(self, site, reason):
         return sum(port["drops"].get(reason, 0) for port in self.network.status(self.network.edge(site))["ports"])

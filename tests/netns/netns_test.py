@@ -125,6 +125,19 @@ class Exact(Netns):
         self.assertEqual((report["exact"], report["chunk_elements"]), (True, 320))
 
 
+    def test_sites_fold_on_the_way(self):
+        for partials, number_format in (("fp32", "fp32"), ("update", "bf16")):
+            with self.subTest(partials=partials):
+                report = self.run_netns("--schedule", "full", "--aggregation", "tree", "--partials", partials, "--format",
+                                        number_format, out=f"tree-{partials}")
+                self.assertEqual((report["exact"], report["partials"]), (True, number_format))
+                # Up once and down once for every island; partials are between sites.
+                for island in report["islands"]:
+                    for key in ("tx_bytes", "rx_bytes"):
+                        self.assertGreaterEqual(island[key], 200000)
+                        self.assertLess(island[key], 1.25 * 200000)
+
+
 class Endings(Netns):
     def start(self, *options, out="run"):
         process = subprocess.Popen(self.command(*options, out=out), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,

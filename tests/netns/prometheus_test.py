@@ -59,7 +59,7 @@ class Scrapes(case.Case):
             status = network.status(edge)
             name = edge["site"]
             self.assertEqual(self.value(f'tombolo_edge_lanes{{site="{name}"}}'), status["lanes"])
-            self.assertEqual(self.value(f'tombolo_edge_epoch{{site="{name}"}}'), status["epochs"]["newest"])
+            self.assertEqual(self.value(f'tombolo_edge_epoch{{site="{name}"}}'), status["jobs"][0]["epochs"]["newest"])
         testbed.wait_for(lambda: len(self.query("tombolo_edge_peer_up == 1")) == 2 * 2 + 3, "every neighbour to be up")
         self.assertEqual(self.query("tombolo_edge_peer_up == 0"), [])
 

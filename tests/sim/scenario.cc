@@ -42,19 +42,37 @@ std::unique_ptr<Scenario> Scenario::create(schedule::Network network, ScenarioOp
   EXPECT_TRUE(testbed.ok()) << testbed.error().message;
   if (!testbed) return nullptr;
   scenario->testbed_ = std::move(testbed).value();
-  auto control = testbed::ControlPlane::create(*scenario->testbed_, scenario->options_.network.seed);
-  EXPECT_TRUE(control.ok()) << control.error().message;
-  if (!control) return nullptr;
-  scenario->control_ = std::move(control).value();
-  scenario->driver_ = std::make_unique<testbed::VirtualDriver>(*scenario->testbed_, *scenario->control_);
-  scenario->players_.resize(scenario->network_.islands.size());
+  if (!scenario->open_job(0)) return nullptr;
+  scenario->driver_ = std::make_shared<testbed::VirtualDriver>(*scenario->testbed_, *scenario->control_);
+  scenario->together_.push_back(scenario.get());
   return scenario;
+}
+
+std::unique_ptr<Scenario> Scenario::beside(Scenario& first, std::uint32_t job) {
+  std::unique_ptr<Scenario> scenario(new Scenario(first.network_, first.options_));
+  scenario->testbed_ = first.testbed_;
+  scenario->driver_ = first.driver_;
+  scenario->first_ = &first;
+  if (!scenario->open_job(job)) return nullptr;
+  scenario->driver_->add_control(*scenario->control_);
+  first.together_.push_back(scenario.get());
+  return scenario;
+}
+
+bool Scenario::open_job(std::uint32_t job) {
+  job_ = job;
+  auto control = testbed::ControlPlane::create(*testbed_, options_.network.seed, job);
+  EXPECT_TRUE(control.ok()) << control.error().message;
+  if (!control) return false;
+  control_ = std::move(control).value();
+  players_.resize(network_.islands.size());
+  return true;
 }
 
 Result<schedule::EpochPlan> Scenario::compile(const Schedule& schedule, std::uint32_t epoch,
                                               const Loss& loss) const {
   schedule::CompileOptions options;
-  options.job = options_.network.job;
+  options.job = static_cast<std::uint16_t>(options_.network.job + job_);
   options.epoch = epoch;
   options.chunk_elements = options_.chunk_elements;
   options.lane_count = options_.network.lane_count;
@@ -66,6 +84,7 @@ Result<schedule::EpochPlan> Scenario::compile(const Schedule& schedule, std::uin
   options.lost_links = loss.links;
   options.lost_ranks = loss.ranks;
   schedule::Network network = network_;
+  schedule::take_share(network, options_.share);
   std::erase_if(network.links, [&](const schedule::DirectedLink& link) {
     const schedule::LostLink ends{std::min(link.from, link.to), std::max(link.from, link.to)};
     return std::binary_search(loss.links.begin(), loss.links.end(), ends);
@@ -94,7 +113,7 @@ std::optional<std::uint32_t> Scenario::install(const Schedule& schedule, const L
     const auto outcome = control_->outcome();
     if (!outcome || (!somebody_stopped() && !testbed_->connected())) return false;
     for (Rank rank = 0; rank < players_.size(); ++rank) {
-      const island::Endpoint& endpoint = *testbed_->islands()[rank].endpoint;
+      const island::Endpoint& endpoint = *node_of(rank).endpoint;
       if (players_[rank].stopped) continue;
       if (endpoint.epoch() != outcome->epoch || !endpoint.can_start(outcome->activating_round)) return false;
     }
@@ -129,7 +148,7 @@ void Scenario::play_all(std::uint32_t first, std::uint32_t last) {
 
 void Scenario::stop_island(Rank rank) {
   players_[rank].stopped = true;
-  driver_->stop_island(rank);
+  driver_->stop_island(index_of(rank));
 }
 
 void Scenario::stop_edge(schedule::SiteId site) {
@@ -141,7 +160,7 @@ void Scenario::stop_edge(schedule::SiteId site) {
 bool Scenario::run_until(const std::function<bool()>& done, Nanoseconds limit_ns) {
   return driver_->run_until(
       [&] {
-        pump();
+        for (Scenario* const scenario : first_->together_) scenario->pump();
         return done();
       },
       limit_ns);
@@ -164,7 +183,7 @@ void Scenario::pump() {
 
 void Scenario::pump_player(Rank rank) {
   Player& player = players_[rank];
-  island::Endpoint& endpoint = *testbed_->islands()[rank].endpoint;
+  island::Endpoint& endpoint = *node_of(rank).endpoint;
   std::erase_if(player.under_way, [&endpoint](Part* part) {
     const island::Outcome* const outcome = endpoint.poll(part->handle);
     if (outcome == nullptr || outcome->stage == part->outcome.stage) return false;
@@ -185,10 +204,10 @@ void Scenario::start_next(Rank rank) {
   part->rank = rank;
   part->round = player.next;
   const std::uint64_t count = options_.update_bytes / sizeof(float);
-  part->input = testbed::make_update(options_.network.seed, part->round, rank, count);
+  part->input = testbed::make_update(options_.network.seed + job_, part->round, rank, count);
   part->output.resize(count);
   part->started_ns = now_ns();
-  driver_->with_island(rank, [&](island::Endpoint& endpoint, Nanoseconds now) {
+  driver_->with_island(index_of(rank), [&](island::Endpoint& endpoint, Nanoseconds now) {
     island::Allreduce request;
     request.round = part->round;
     request.input = reinterpret_cast<const std::byte*>(part->input.data());
@@ -275,9 +294,10 @@ std::string Scenario::judge_part(const Part& part) const {
   const std::uint64_t count = part.output.size();
   const Installed& installed = epochs_.at(part.outcome.epoch);
   const auto order = testbed::fold_order(installed.plan, installed.first_round, part.round, clique);
-  const auto expected = clique.size() == 1 ? part.input
-                                           : testbed::expected_result(options_.network.seed, part.round,
-                                                                      order, count, options_.operation);
+  const auto expected = clique.size() == 1
+                            ? part.input
+                            : testbed::expected_result(options_.network.seed + job_, part.round, order, count,
+                                                       options_.operation);
   if (!testbed::same_bits(part.output, expected)) return where + "wrong bits";
   return {};
 }
@@ -298,11 +318,17 @@ std::uint64_t Scenario::drops(DropReason reason) {
   return count;
 }
 
+EdgeTotals Scenario::totals() {
+  EdgeTotals totals;
+  for (const testbed::EdgeNode& node : testbed_->edges()) totals.add(node.edge->job(job_).totals());
+  return totals;
+}
+
 std::uint64_t Scenario::buffers_in_use() {
   std::uint64_t count = 0;
   for (testbed::EdgeNode& node : testbed_->edges()) count += node.pool->in_use();
   for (Rank rank = 0; rank < players_.size(); ++rank)
-    if (!players_[rank].stopped) count += testbed_->islands()[rank].pool->in_use();
+    if (!players_[rank].stopped) count += node_of(rank).pool->in_use();
   return count;
 }
 

@@ -16,6 +16,8 @@
 
 namespace tombolo::sim {
 
+using dataplane::EdgeTotals;
+
 /// What an epoch goes on without.
 struct Loss {
   std::vector<schedule::LostLink> links;  ///< Ascending.
@@ -32,6 +34,7 @@ struct ScenarioOptions {
   wire::Operation operation = wire::Operation::kMean;
   Nanoseconds deadline_ns = 20 * kSecond;
   testbed::NetworkOptions network;  ///< Plans are filled in.
+  double share = 1.0;               ///< Of every link's capacity that plans use.
   Loss loss{};                      ///< Memory is reserved for epochs without it too.
 };
 
@@ -54,6 +57,10 @@ class Scenario {
   /// and returns nullptr if the testbed cannot be built.
   static std::unique_ptr<Scenario> create(schedule::Network network, ScenarioOptions options,
                                           const std::vector<schedule::Schedule>& schedules);
+
+  /// The testbed's job of that index, which plays in the same time as the first one's scenario; that outlives
+  /// it. The options are the first one's.
+  static std::unique_ptr<Scenario> beside(Scenario& first, std::uint32_t job);
 
   /// Proposes the next epoch; it comes into force while time goes on. False if the controller refuses.
   bool propose(const schedule::Schedule& schedule, const Loss& loss = {});
@@ -97,7 +104,10 @@ class Scenario {
   testbed::VirtualDriver& driver() { return *driver_; }
   testbed::ControlPlane& control() { return *control_; }
   Nanoseconds now_ns() const { return driver_->now_ns(); }
+  /// Over all jobs, edges and islands.
   std::uint64_t drops(DropReason reason);
+  /// At the edges, of this job.
+  EdgeTotals totals();
   /// Buffers that are out, over all edges and islands that live.
   std::uint64_t buffers_in_use();
 
@@ -121,6 +131,9 @@ class Scenario {
       : network_(std::move(network)), options_(std::move(options)) {}
   Result<schedule::EpochPlan> compile(const schedule::Schedule& schedule, std::uint32_t epoch,
                                       const Loss& loss) const;
+  bool open_job(std::uint32_t job);
+  std::size_t index_of(schedule::Rank rank) const { return job_ * players_.size() + rank; }
+  testbed::IslandNode& node_of(schedule::Rank rank) const { return testbed_->islands()[index_of(rank)]; }
   void pump();
   void pump_player(schedule::Rank rank);
   void start_next(schedule::Rank rank);
@@ -129,9 +142,12 @@ class Scenario {
 
   schedule::Network network_;
   ScenarioOptions options_;
-  std::unique_ptr<testbed::InprocTestbed> testbed_;
+  std::uint32_t job_ = 0;  ///< Index.
+  std::shared_ptr<testbed::InprocTestbed> testbed_;
   std::unique_ptr<testbed::ControlPlane> control_;
-  std::unique_ptr<testbed::VirtualDriver> driver_;
+  std::shared_ptr<testbed::VirtualDriver> driver_;
+  std::vector<Scenario*> together_;  ///< The first one's: all that play, itself the first.
+  Scenario* first_ = this;
   std::vector<Player> players_;  ///< By rank.
   bool edge_stopped_ = false;
   std::map<std::uint32_t, Installed> epochs_;  ///< By epoch; proposed ones with first round 0.

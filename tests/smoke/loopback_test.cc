@@ -135,12 +135,12 @@ class Loopback : public testing::TestWithParam<Mode> {
       const control::EdgeNeeds needs = control::edge_needs(plan_, node.place);
       dataplane::EdgeConfig config;
       config.site = network_.site_names[node.place.site];
-      config.job = kJob;
+      config.jobs[0].job = kJob;
       config.session = kSession;
       config.lane_count = kLanes;
       config.workers = kWorkers;
       config.receive_queues = kWorkers;
-      config.pool_buffers = needs.buffers();
+      config.jobs[0].pool_buffers = needs.buffers();
       for (std::size_t i = 0; i < node.place.links.size(); ++i) {
         const control::Neighbour& neighbour = node.place.links[i];
         dataplane::EdgeLink link;
@@ -149,7 +149,7 @@ class Loopback : public testing::TestWithParam<Mode> {
         link.port = 0;  // The same for all links.
         link.is_island = neighbour.is_island;
         link.window_packets = needs.link_windows[i];
-        config.links.push_back(link);
+        config.jobs[0].links.push_back(link);
       }
       Port* const ports[] = {node.port.get()};
       auto edge = dataplane::Edge::create(config, ports, *node.pool);
@@ -157,7 +157,7 @@ class Loopback : public testing::TestWithParam<Mode> {
       node.edge = std::move(edge).value();
       auto table = control::make_epoch_table(plan_, node.place);
       ASSERT_TRUE(table.ok()) << table.error().message;
-      ASSERT_TRUE(node.edge->install(*table, kFirstRound).ok());
+      ASSERT_TRUE(node.edge->job().install(*table, kFirstRound).ok());
     }
     for (EdgeNode& node : edges_)
       for (std::uint32_t i = 0; i < kWorkers; ++i)

@@ -13,12 +13,13 @@ constexpr Nanoseconds kLookInterval = 20 * kMillisecond;
 
 }  // namespace
 
-Result<std::unique_ptr<ControlPlane>> ControlPlane::create(InprocTestbed& testbed, std::uint64_t seed) {
-  std::unique_ptr<ControlPlane> plane(new ControlPlane(testbed, seed));
+Result<std::unique_ptr<ControlPlane>> ControlPlane::create(InprocTestbed& testbed, std::uint64_t seed,
+                                                           std::uint32_t job) {
+  std::unique_ptr<ControlPlane> plane(new ControlPlane(testbed, seed, job));
   std::vector<control::EdgeName> names;
   for (EdgeNode& node : testbed.edges()) {
     names.push_back({node.place.site, node.site});
-    plane->edges_.push_back(std::make_unique<control::InstalledEdge>(*node.edge, node.place));
+    plane->edges_.push_back(std::make_unique<control::InstalledEdge>(node.edge->job(job), node.place));
     const control::EdgeIdentity self{node.place.site, node.edge->config().session};
     plane->agents_.push_back(std::make_unique<control::Agent>(self, *plane->edges_.back()));
   }
@@ -74,7 +75,7 @@ bool ControlPlane::run(Nanoseconds now_ns) {
     look_ns_ = now_ns + kLookInterval;
     for (std::size_t site = 0; site < agents_.size(); ++site) {
       if (dead_.contains(site)) continue;
-      const dataplane::PeerCommit heard = testbed_.edges()[site].edge->peer_commit();
+      const dataplane::PeerCommit heard = testbed_.edges()[site].edge->job(job_).peer_commit();
       if (heard.epoch == 0) continue;
       answer(site, agents_[site]->on_peer_commit(heard.epoch, heard.first_round), now_ns);
       reached_edge = true;

@@ -17,12 +17,14 @@
 
 namespace tombolo::testbed {
 
-/// A controller and an agent per edge, joined by messages that take a while (each its own, drawn from the
-/// seed), so that edges hear of a new epoch at different times.
+/// One job's controller and its agent at every edge, joined by messages that take a while (each its own,
+/// drawn from the seed), so that edges hear of a new epoch at different times.
 class ControlPlane {
  public:
   /// The testbed outlives it. Errors: those of Controller::create.
-  static Result<std::unique_ptr<ControlPlane>> create(InprocTestbed& testbed, std::uint64_t seed);
+  /// `job` is its index.
+  static Result<std::unique_ptr<ControlPlane>> create(InprocTestbed& testbed, std::uint64_t seed,
+                                                      std::uint32_t job = 0);
 
   /// Proposes the plan; the exchange goes on in run(). Errors: those of Controller::propose.
   Status propose(schedule::EpochPlan plan, Nanoseconds now_ns);
@@ -32,6 +34,11 @@ class ControlPlane {
 
   /// The site's edge is dead: changes no longer wait for it.
   void lose_edge(schedule::SiteId site);
+
+  /// What the job's windows at that site's edge are.
+  const control::InstalledEdge::Windows& windows(schedule::SiteId site) const {
+    return edges_[site]->windows();
+  }
 
   std::uint32_t next_epoch() const { return controller_->next_epoch(); }
 
@@ -51,13 +58,15 @@ class ControlPlane {
     }
   };
 
-  ControlPlane(InprocTestbed& testbed, std::uint64_t seed) : testbed_(testbed), random_(seed) {}
+  ControlPlane(InprocTestbed& testbed, std::uint64_t seed, std::uint32_t job)
+      : testbed_(testbed), random_(seed + job), job_(job) {}
   void send(std::size_t site, std::variant<control::ToEdge, control::ToController> body, Nanoseconds now_ns);
   void send_all(const control::Controller::Actions& actions, Nanoseconds now_ns);
   void answer(std::size_t site, const control::Agent::Answers& answers, Nanoseconds now_ns);
 
   InprocTestbed& testbed_;
   Random random_;
+  std::uint32_t job_;
   std::optional<control::Controller> controller_;
   std::vector<std::unique_ptr<control::InstalledEdge>> edges_;
   std::vector<std::unique_ptr<control::Agent>> agents_;

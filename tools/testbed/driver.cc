@@ -16,22 +16,21 @@ void sleep_ns(Nanoseconds ns) { std::this_thread::sleep_for(std::chrono::nanosec
 
 VirtualDriver::VirtualDriver(InprocTestbed& testbed, ControlPlane& control)
     : testbed_(testbed),
-      control_(control),
+      controls_{&control},
       edges_(testbed.edges().size()),
       islands_(testbed.islands().size()) {
   for (std::size_t site = 0; site < edges_.size(); ++site)
     edges_[site].ports.assign(testbed.edges()[site].ports.begin(), testbed.edges()[site].ports.end());
-  for (std::size_t rank = 0; rank < islands_.size(); ++rank)
-    islands_[rank].ports = {testbed.islands()[rank].port};
+  for (std::size_t i = 0; i < islands_.size(); ++i) islands_[i].ports = {testbed.islands()[i].port};
 }
 
-void VirtualDriver::with_island(schedule::Rank rank, const EndpointUse& use) {
-  use(*testbed_.islands()[rank].endpoint, clock_.now_ns());
-  islands_[rank].wake_ns = clock_.now_ns();
+void VirtualDriver::with_island(std::size_t island, const EndpointUse& use) {
+  use(*testbed_.islands()[island].endpoint, clock_.now_ns());
+  islands_[island].wake_ns = clock_.now_ns();
 }
 
-void VirtualDriver::look_at_island(schedule::Rank rank, const EndpointLook& look) {
-  look(*testbed_.islands()[rank].endpoint);
+void VirtualDriver::look_at_island(std::size_t island, const EndpointLook& look) {
+  look(*testbed_.islands()[island].endpoint);
 }
 
 bool VirtualDriver::run_until(const std::function<bool()>& done, Nanoseconds limit_ns) {
@@ -49,7 +48,8 @@ bool VirtualDriver::run_until(const std::function<bool()>& done, Nanoseconds lim
 }
 
 Nanoseconds VirtualDriver::next_event_ns() const {
-  Nanoseconds next_ns = control_.next_event_ns();
+  Nanoseconds next_ns = kNever;
+  for (const ControlPlane* const control : controls_) next_ns = std::min(next_ns, control->next_event_ns());
   for (const Node& node : edges_) next_ns = std::min(next_ns, due_ns(node));
   for (const Node& node : islands_) next_ns = std::min(next_ns, due_ns(node));
   return next_ns;
@@ -65,10 +65,11 @@ Nanoseconds VirtualDriver::due_ns(const Node& node) {
 
 void VirtualDriver::step() {
   const Nanoseconds now_ns = clock_.now_ns();
-  if (control_.next_event_ns() <= now_ns && control_.run(now_ns))
-    for (Node& node : edges_) node.wake_ns = now_ns;  // An epoch may have been installed.
-  for (std::size_t rank = 0; rank < islands_.size(); ++rank)
-    if (due_ns(islands_[rank]) <= now_ns) turn_island(rank);
+  for (ControlPlane* const control : controls_)
+    if (control->next_event_ns() <= now_ns && control->run(now_ns))
+      for (Node& node : edges_) node.wake_ns = now_ns;  // An epoch may have been installed.
+  for (std::size_t island = 0; island < islands_.size(); ++island)
+    if (due_ns(islands_[island]) <= now_ns) turn_island(island);
   for (std::size_t site = 0; site < edges_.size(); ++site)
     if (due_ns(edges_[site]) <= now_ns) turn_edge(site);
 }
@@ -89,10 +90,10 @@ void VirtualDriver::turn_edge(std::size_t site) {
   edges_[site].wake_ns = std::max(next_ns, now_ns + 1);
 }
 
-void VirtualDriver::turn_island(std::size_t rank) {
+void VirtualDriver::turn_island(std::size_t island) {
   const Nanoseconds now_ns = clock_.now_ns();
-  const Nanoseconds next_ns = testbed_.islands()[rank].endpoint->turn(now_ns);
-  islands_[rank].wake_ns = std::max(next_ns, now_ns + 1);
+  const Nanoseconds next_ns = testbed_.islands()[island].endpoint->turn(now_ns);
+  islands_[island].wake_ns = std::max(next_ns, now_ns + 1);
 }
 
 RealTimeDriver::RealTimeDriver(InprocTestbed& testbed, ControlPlane& control) : control_(control) {
@@ -109,10 +110,10 @@ RealTimeDriver::~RealTimeDriver() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void RealTimeDriver::with_island(schedule::Rank rank, const EndpointUse& use) { clients_[rank]->with(use); }
+void RealTimeDriver::with_island(std::size_t island, const EndpointUse& use) { clients_[island]->with(use); }
 
-void RealTimeDriver::look_at_island(schedule::Rank rank, const EndpointLook& look) {
-  clients_[rank]->with([&look](island::Endpoint& endpoint, Nanoseconds) { look(endpoint); });
+void RealTimeDriver::look_at_island(std::size_t island, const EndpointLook& look) {
+  clients_[island]->with([&look](island::Endpoint& endpoint, Nanoseconds) { look(endpoint); });
 }
 
 bool RealTimeDriver::run_until(const std::function<bool()>& done, Nanoseconds limit_ns) {

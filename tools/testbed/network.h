@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct WireFaults {
 
 struct NetworkOptions {
   std::uint16_t job = kTestbedJob;
+  /// Jobs beside each other, numbered from `job` on: each with islands and access links of its own at the
+  /// same sites, and with memory for all of the plans.
+  std::uint32_t jobs = 1;
   std::uint16_t lane_count = 4;
   std::uint32_t workers = 1;         ///< Of each edge.
   std::uint32_t receive_queues = 0;  ///< Of each edge's ports; 0: as many as workers.
@@ -38,21 +42,25 @@ struct NetworkOptions {
   Nanoseconds hello_interval_ns = 200 * kMillisecond;
   /// Memory and windows are reserved for the largest needs of these plans.
   std::vector<schedule::EpochPlan> plans;
+  /// Of what a job needs for its windows beside the caches of its links, its quota has that share.
+  double quota = 1.0;
 };
 
 /// One site: its edge with its ports and pool.
 struct EdgeNode {
   std::string site;
-  control::EdgePlace place;
-  control::EdgeNeeds needs;  ///< The most that any plan asks for.
+  control::EdgePlace place;  ///< The same for every job, each with its own islands.
+  control::EdgeNeeds needs;  ///< The most that any plan asks for, of one job.
   MemoryPool* pool = nullptr;
-  std::vector<dataplane::InprocPort*> ports;  ///< By link.
+  std::vector<dataplane::InprocPort*>
+      ports;  ///< By link of the first job, then those of other jobs' islands.
   std::unique_ptr<dataplane::Edge> edge;
 };
 
 /// One island, behind its access link.
 struct IslandNode {
   std::string id;
+  std::uint32_t job = 0;  ///< Its index, not its number.
   schedule::Rank rank = 0;
   control::EdgeNeeds needs;  ///< The most that any plan asks for.
   MemoryPool* pool = nullptr;
@@ -70,7 +78,11 @@ class InprocTestbed {
                                                        const NetworkOptions& options);
 
   std::vector<EdgeNode>& edges() { return edges_; }        ///< By site.
-  std::vector<IslandNode>& islands() { return islands_; }  ///< By rank.
+  std::vector<IslandNode>& islands() { return islands_; }  ///< By job, then by rank.
+  /// One job's, by rank.
+  std::span<IslandNode> islands(std::uint32_t job) {
+    return std::span(islands_).subspan(job * network_.islands.size(), network_.islands.size());
+  }
   const schedule::Network& network() const { return network_; }
   const NetworkOptions& options() const { return options_; }
 
@@ -84,6 +96,7 @@ class InprocTestbed {
   Status wire_sites();
   Status wire_islands();
   Status make_nodes();
+  dataplane::EdgeJobConfig job_config(const EdgeNode& node, std::uint32_t job) const;
 
   schedule::Network network_;
   NetworkOptions options_;

@@ -20,6 +20,8 @@ TEST(StatusTableTest, AnEdgeIsShownWithWhoIsLate) {
   const std::string tables = status_tables(control::status_json(control::full_edge_sample()));
   const std::vector<std::string> lines{
       "edge NYC, session 101, 4 lanes, up 103.000 s\n",
+      "\njob 102\n",
+      "drops          wrong_lane 605, beyond_grant 701 (all jobs, and packets of none)\n",
       "controller     connected, term 106\n",
       "epoch          7 from round 104\n",
       "older epoch    6, which still has open rounds\n",
@@ -42,13 +44,16 @@ TEST(StatusTableTest, AnEdgeIsShownWithWhoIsLate) {
       "on average)\n",
       "replication    702 packets, 703 copies, 704 B shared instead of copied\n",
       "waiting        812 contributions in 811 slots, 814 grants\n",
+      "QUOTA          windows of 815 chunks instead of 816: rounds take longer\n",
       "drops          beyond_grant 701\n",
   };
   for (const std::string& line : lines) EXPECT_TRUE(has(tables, line)) << line << "is not in\n" << tables;
 }
 
 TEST(StatusTableTest, AnEdgeThatHasJustStartedHasNoEmptyTables) {
-  const std::string tables = status_tables(control::status_json(control::EdgeSample{}));
+  control::EdgeSample sample;
+  sample.jobs.resize(1);
+  const std::string tables = status_tables(control::status_json(sample));
   EXPECT_TRUE(has(tables, "epoch          none yet\n")) << tables;
   EXPECT_TRUE(has(tables, "highest round  -\n")) << tables;
   EXPECT_TRUE(has(tables, "drops          none\n")) << tables;

@@ -26,18 +26,18 @@ Error failed(const std::string& message) { return Error{ErrorCode::kFailed, mess
 dataplane::EdgeConfig edge_config(const Clique& clique, const dataplane::MbufPool& pool) {
   dataplane::EdgeConfig config;
   config.site = "BENCH";
-  config.job = kJob;
+  config.jobs[0].job = kJob;
   config.session = kEdgeSession;
   config.lane_count = 1;
   config.hello_interval_ns = 3600 * kSecond;
-  config.pool_buffers = pool.buffers();
+  config.jobs[0].pool_buffers = pool.buffers();
   for (std::uint32_t member = 0; member < clique.k; ++member) {
     dataplane::EdgeLink link;
     link.address = peer_address(member);
     link.port = member == 0 ? 1 : 0;
     link.is_island = member == 0;
     link.window_packets = kLinkWindow;
-    config.links.push_back(link);
+    config.jobs[0].links.push_back(link);
   }
   return config;
 }
@@ -105,7 +105,7 @@ Status EdgeRig::bring_up() {
     if (Status greeted = greet(member); !greeted) return greeted;
   turn(clock.now_ns());
   if (!edge_->all_links_up()) return failed("the edge's links do not come up");
-  if (Status installed = edge_->install(epoch_table(clique_), kRound); !installed) return installed;
+  if (Status installed = edge_->job().install(epoch_table(clique_), kRound); !installed) return installed;
   turn(clock.now_ns());
   turn(clock.now_ns());  // The first one opens the round, the second one has told everybody.
   return take_out();

@@ -65,7 +65,7 @@ std::string link_line(const Layout& layout, SiteId site, std::size_t position) {
   const std::uint32_t window = layout.needs.edges[site].link_windows[position];
   if (neighbour.is_island)
     return fmt::format(
-        "  - {{island: \"{0}\", port: \"access-{0}\", address: \"{1}:{2}\", rtt_ms: {3}, window: {4}}}\n",
+        "      - {{island: \"{0}\", port: \"access-{0}\", address: \"{1}:{2}\", rtt_ms: {3}, window: {4}}}\n",
         layout.island(neighbour.id).id, ipv4_text(access_addresses(neighbour.id).second), kBasePort,
         kAccessRttMs, window);
   const schedule::Network& network = layout.config.network;
@@ -84,28 +84,36 @@ std::string edge_yaml(const Layout& layout, SiteId site) {
   const control::EdgeNeeds& needs = layout.needs.edges[site];
   std::string text = fmt::format(
       "site: \"{0}\"\n"
-      "topology: {1}/topology.yaml\n"
-      "job: {2}\n"
-      "lanes: {3}\n"
-      "hello_interval_ms: {4}\n"
-      "state: {1}/state/{0}\n"
-      "local_socket: {5}\n"
-      "metrics: {6}:{7}\n"
+      "lanes: {1}\n"
+      "hello_interval_ms: {2}\n"
+      "state: {3}/state/{0}\n"
+      "local_socket: {4}\n"
+      "metrics: {5}:{6}\n"
       "log: {{format: text, level: info}}\n"
-      "workers: {{count: {8}, idle_sleep_us: {9}}}\n"
-      "memory: {{hugepages: auto, buffers: {10}, buffer_bytes: {11}, arena: {14}}}\n"
-      "controller: {{address: \"{12}:{13}\"}}\n",
-      layout.site(site), layout.folder, kTestbedJob, layout.config.lane_count, layout.hello_interval_ms,
+      "workers: {{count: {7}, idle_sleep_us: {8}}}\n"
+      "memory: {{hugepages: auto, buffer_bytes: {9}}}\n",
+      layout.site(site), layout.config.lane_count, layout.hello_interval_ms, layout.folder,
       layout.edge_socket(site), layout.edge_management(site), kEdgeMetricsPort, layout.config.workers,
-      kIdleSleepUs, needs.buffers(), needs.buffer_bytes, layout.controller_management(), kControllerPort,
-      needs.arena_bytes);
+      kIdleSleepUs, needs.buffer_bytes);
   const std::vector<control::Neighbour>& links = layout.places[site].links;
   text += "ports:\n";
   for (std::size_t i = 0; i < links.size(); ++i)
     text += links[i].is_island ? access_port(layout, site, i, links[i].id)
                                : link_port(layout, site, i, links[i].id);
-  text += "links:\n";
-  for (std::size_t i = 0; i < links.size(); ++i) text += link_line(layout, site, i);
+  std::string sites, islands;
+  for (std::size_t i = 0; i < links.size(); ++i)
+    (links[i].is_island ? islands : sites) += link_line(layout, site, i);
+  if (!sites.empty()) text += "links:\n" + sites;
+  text += fmt::format(
+      "jobs:\n"
+      "  - job: {0}\n"
+      "    topology: {1}/topology.yaml\n"
+      "    controller: {{address: \"{2}:{3}\"}}\n"
+      "    buffers: {4}\n"
+      "    arena: {5}\n",
+      kTestbedJob, layout.folder, layout.controller_management(), kControllerPort, needs.buffers(),
+      needs.arena_bytes);
+  if (!islands.empty()) text += "    islands:\n" + islands;
   return text;
 }
 
@@ -129,8 +137,10 @@ std::string controller_yaml(const Layout& layout) {
       config.tree_aggregation   ? "tree"
       : config.edge_aggregation ? "edge"
                                 : "none");
-  text += fmt::format("format: {}\nresult_format: {}\nnon_finite: {}\n", name(config.format),
-                      name(config.output_format()), name(config.non_finite));
+  text += fmt::format("format: {}\nresult_format: {}\npartials: {}\nnon_finite: {}\n", name(config.format),
+                      name(config.output_format()),
+                      config.partial_format == schedule::PartialFormat::kUpdate ? "update" : "fp32",
+                      name(config.non_finite));
   if (layout.native_multicast) text += fmt::format("native_multicast: {}\n", kGroups);
   const auto deadline_ns = deadline_of(config);
   if (deadline_ns) text += fmt::format("deadline_s: {:.3f}\n", static_cast<double>(*deadline_ns) * 1e-9);

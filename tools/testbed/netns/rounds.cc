@@ -256,10 +256,12 @@ Status NetnsRounds::add_edge(const std::string& site, const std::string& status_
   const Json status = Json::parse(status_text, nullptr, false);
   if (!status.is_object())
     return Error{ErrorCode::kFailed, "the status of " + site + " is not a JSON object"};
-  report.copies += count_at(status, {"replication", "copies"});
-  report.payload_bytes_saved += count_at(status, {"replication", "payload_bytes_saved"});
+  for (const Json& job : items_at(status, "jobs")) {
+    report.copies += count_at(job, {"replication", "copies"});
+    report.payload_bytes_saved += count_at(job, {"replication", "payload_bytes_saved"});
+    for (const Json& peer : items_at(job, "peers")) report.repairs += count_at(peer, {"repairs_sent"});
+  }
   if (status.contains("drops")) add_counts(status["drops"], "", report.drops);
-  for (const Json& peer : items_at(status, "peers")) report.repairs += count_at(peer, {"repairs_sent"});
   for (const Json& port : items_at(status, "ports"))
     if (port.is_object() && port.contains("drops")) add_counts(port["drops"], "port_", report.drops);
   return ok_status();

@@ -17,7 +17,8 @@ constexpr std::uint64_t kMebi = 1U << 20;
 EdgeFile with_devices(const std::vector<std::string>& devices) {
   EdgeFile file;
   file.path = "A.yaml";
-  file.buffers = 1000;
+  file.jobs.resize(1);
+  file.jobs[0].buffers = 1000;
   file.buffer_bytes = 8256;
   for (const std::string& device : devices) {
     EdgePortConfig port;

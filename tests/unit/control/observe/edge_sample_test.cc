@@ -23,11 +23,12 @@ using dataplane::kWest;
 using dataplane::SmallEdge;
 using wire::RoundOutcome;
 
-const EdgeNames kNames{{"WEST", "island MID", "EAST"}, {"WEST", "MID", "EAST"}};
+const std::vector<JobNames> kNames{{{"WEST", "island MID", "EAST"}, {"WEST", "MID", "EAST"}}};
 
 class EdgeSampleTest : public testing::Test {
  protected:
-  EdgeSample sample() { return take_sample(edge_.edge(), kNames, {}, edge_.now_ns()); }
+  EdgeSample edge_sample() { return take_sample(edge_.edge(), kNames, {}, edge_.now_ns()); }
+  JobSample sample() { return edge_sample().jobs.at(0); }
   void start() {
     edge_.bring_up();
     edge_.install({});
@@ -41,15 +42,18 @@ class EdgeSampleTest : public testing::Test {
   SmallEdge edge_{{.lane_count = 2}};
 };
 
-std::uint64_t ended(const EdgeSample& sample, RoundOutcome outcome) {
+std::uint64_t ended(const JobSample& sample, RoundOutcome outcome) {
   return sample.aggregation.rounds_ended[static_cast<std::size_t>(outcome)];
 }
 
 TEST_F(EdgeSampleTest, BeforeAnythingHappensThereIsNothing) {
-  const EdgeSample before = sample();
-  EXPECT_EQ(before.site, "MID");
-  EXPECT_EQ(before.session, kEdgeSession);
-  EXPECT_EQ(before.lane_count, 2U);
+  const JobSample before = sample();
+  const EdgeSample edge = edge_sample();
+  EXPECT_EQ(edge.site, "MID");
+  EXPECT_EQ(edge.session, kEdgeSession);
+  EXPECT_EQ(edge.lane_count, 2U);
+  ASSERT_EQ(edge.jobs.size(), 1U);
+  EXPECT_EQ(before.job, 7U);
   EXPECT_EQ(before.epochs.newest, 0U);
   EXPECT_FALSE(before.epochs.highest_opened_round.has_value());
   EXPECT_TRUE(before.rounds.empty());
@@ -61,10 +65,10 @@ TEST_F(EdgeSampleTest, BeforeAnythingHappensThereIsNothing) {
 
 TEST_F(EdgeSampleTest, AWholeRoundIsCountedByArithmetic) {
   start();
-  const EdgeSample before = sample();
+  const JobSample before = sample();
   Random random(1);
   edge_.contribute_all(kFirstRound, random);
-  const EdgeSample after = sample();
+  const JobSample after = sample();
   const std::uint64_t chunks = edge_.update.chunks();
   ASSERT_EQ(chunks, 20U);
   ASSERT_EQ(after.lanes.size(), 2U);
@@ -85,14 +89,14 @@ TEST_F(EdgeSampleTest, AWholeRoundIsCountedByArithmetic) {
   EXPECT_EQ(after.aggregation.held_contributions, 0U);
   const EdgeTotals totals = edge_.edge().totals();
   EXPECT_EQ(after.copies, totals.copies) << "the two ways to add up agree";
-  EXPECT_EQ(after.drops, totals.drops);
+  EXPECT_EQ(edge_sample().all_drops(), totals.drops);
 }
 
 TEST_F(EdgeSampleTest, PeersAreNamedAndCounted) {
   start();
-  const EdgeSample before = sample();
+  const JobSample before = sample();
   for (std::uint32_t chunk = 0; chunk < 4; ++chunk) contribute(0, chunk);
-  const EdgeSample after = sample();
+  const JobSample after = sample();
   ASSERT_EQ(after.peers.size(), 3U);
   const PeerSample& west = after.peers[kWest];
   EXPECT_EQ(west.name, "WEST");
@@ -117,7 +121,7 @@ TEST_F(EdgeSampleTest, WhatIsMissingOnALinkIsCounted) {
   contribute(0, 0);
   edge_.next_sequence[{kWest, 0}] += 3;
   contribute(0, 2);
-  EdgeSample after = sample();
+  JobSample after = sample();
   EXPECT_EQ(after.peers[kWest].gaps, 3U);
   EXPECT_EQ(after.peers[kWest].repairs_asked, 3U) << "asked for at once";
   EXPECT_EQ(after.peers[kWest].given_up, 0U);
@@ -141,7 +145,7 @@ TEST_F(EdgeSampleTest, ARepairIsCountedOnItsLink) {
   dataplane::Bytes body(wire::kMaxFeedbackBytes);
   body.resize(wire::encode(feedback, body));
   edge_.send(kEast, edge_.header(kEast, wire::Type::kFeedback), body);
-  const EdgeSample after = sample();
+  const JobSample after = sample();
   EXPECT_EQ(after.peers[kEast].repairs_sent, 1U);
   EXPECT_EQ(after.peers[kWest].repairs_sent, 0U);
   EXPECT_EQ(after.peers[kIsland].repairs_sent, 0U);
@@ -154,7 +158,7 @@ TEST_F(EdgeSampleTest, AnOpenRoundNamesWhoIsLate) {
     contribute(1, chunk);
   }
   edge_.advance(250 * kMillisecond);
-  const EdgeSample waiting = sample();
+  const JobSample waiting = sample();
   ASSERT_EQ(waiting.rounds.size(), 2U) << "two rounds are open at once";
   const OpenRoundSample& first = waiting.rounds[0];
   EXPECT_EQ(first.round, kFirstRound);
@@ -176,7 +180,7 @@ TEST_F(EdgeSampleTest, AnOpenRoundNamesWhoIsLate) {
   EXPECT_EQ(waiting.aggregation.slots, 2U * 2 * 8) << "lanes, rounds, slots of each";
   contribute(2, 0);
   contribute(2, 1);
-  const EdgeSample gone_on = sample();
+  const JobSample gone_on = sample();
   EXPECT_EQ(gone_on.rounds[0].chunks_done, 2U);
   EXPECT_EQ(gone_on.rounds[0].late, (std::vector<std::string>{"WEST", "MID", "EAST"}));
   EXPECT_EQ(gone_on.aggregation.held_contributions, 0U);
@@ -214,7 +218,7 @@ TEST_F(EdgeSampleTest, ARoundThatRunsOutOfTimeIsCountedAsThat) {
   contribute(0, 0);
   edge_.advance(kDeadline);
   edge_.turn();
-  const EdgeSample after = sample();
+  const JobSample after = sample();
   EXPECT_EQ(ended(after, RoundOutcome::kDeadline), 1U) << "in the one lane where it had begun";
   EXPECT_EQ(ended(after, RoundOutcome::kComplete), 0U);
   EXPECT_EQ(after.aggregation.held_contributions, 0U) << "its buffers are free";
@@ -226,7 +230,7 @@ TEST_F(EdgeSampleTest, ANeighbourThatFallsSilentIsDown) {
   EXPECT_TRUE(sample().peers[kEast].up());
   edge_.advance(31 * kSecond);  // Three HELLO intervals of ten seconds.
   edge_.turn();
-  const EdgeSample after = sample();
+  const JobSample after = sample();
   EXPECT_FALSE(after.peers[kEast].up());
   EXPECT_EQ(after.peers[kEast].lanes_up, 0U);
   EXPECT_EQ(after.peers[kEast].downs, 2U) << "in each lane";
@@ -236,7 +240,7 @@ TEST_F(EdgeSampleTest, TwoEpochsAreShownWhileTheOlderOneHasRoundsOpen) {
   start();
   contribute(0, 0);
   edge_.install({.epoch = 2}, kFirstRound + 1);
-  EdgeSample both = sample();
+  JobSample both = sample();
   EXPECT_EQ(both.epochs.newest, 2U);
   EXPECT_EQ(both.epochs.first_round, kFirstRound + 1);
   EXPECT_EQ(both.epochs.older, 1U);
@@ -253,7 +257,7 @@ TEST_F(EdgeSampleTest, TwoEpochsAreShownWhileTheOlderOneHasRoundsOpen) {
 TEST_F(EdgeSampleTest, NamesThatAreMissingAreMadeOfNumbers) {
   start();
   contribute(0, 0);
-  const EdgeSample unnamed = take_sample(edge_.edge(), {}, {}, edge_.now_ns());
+  const JobSample unnamed = take_sample(edge_.edge(), {}, {}, edge_.now_ns()).jobs.at(0);
   EXPECT_EQ(unnamed.peers[0].name, "10.0.0.0:4700");
   ASSERT_FALSE(unnamed.rounds.empty());
   EXPECT_EQ(unnamed.rounds[0].island, "rank 1");

@@ -44,26 +44,14 @@ inline std::vector<PeerSample> two_peers() {
   return peers;
 }
 
-/// An edge with something in every field; each number occurs once, so that a mix-up shows.
-inline EdgeSample full_edge_sample(const std::string& site = "NYC") {
-  EdgeSample sample;
-  sample.site = site;
-  sample.session = 101;
+/// One job of it.
+inline JobSample full_job_sample() {
+  JobSample sample;
   sample.job = 102;
-  sample.lane_count = 4;
-  sample.uptime_ns = 103 * kSecond;
   sample.epochs = {7, 104, 6, 3, 105};
   sample.agent = AgentSample{true, 106, 8};
-  sample.ports.push_back({"wan", 201, 202, 203, 204, {{"arp_other", 205}, {"ipv6", 206}}});
   sample.peers = two_peers();
   sample.lanes = {{0, 0, 401, 402, 403, 404}, {1, 1, 405, 406, 407, 408}};
-  WorkerSample worker;
-  worker.times = {3 * kSecond / 2, kSecond / 4, 5 * kSecond / 2, kSecond / 8};
-  worker.turns = 501;
-  worker.idle_turns = 502;
-  worker.handed_over = 503;
-  sample.workers.push_back(worker);
-  sample.pools.push_back({"packets", 601, 602, 603, 604});
   sample.drops[static_cast<std::size_t>(DropReason::kBeyondGrant)] = 701;
   sample.packets_replicated = 702;
   sample.copies = 703;
@@ -77,6 +65,8 @@ inline EdgeSample full_edge_sample(const std::string& site = "NYC") {
   aggregation.durations.sum_ns = 90 * kSecond;
   aggregation.lags = {{"AMS", 10, 5 * kSecond}, {"TYO", 20, 8 * kSecond}};
   aggregation.slots = 811;
+  aggregation.window_chunks = 815;
+  aggregation.planned_window_chunks = 816;
   aggregation.held_contributions = 812;
   aggregation.grants_unfinished = 813;
   aggregation.grants_pending = 814;
@@ -97,6 +87,26 @@ inline EdgeSample full_edge_sample(const std::string& site = "NYC") {
   round.age_ns.reset();
   round.time_left_ns.reset();
   sample.rounds.push_back(round);
+  return sample;
+}
+
+/// An edge with something in every field; each number occurs once, so that a mix-up shows.
+inline EdgeSample full_edge_sample(const std::string& site = "NYC") {
+  EdgeSample sample;
+  sample.site = site;
+  sample.session = 101;
+  sample.lane_count = 4;
+  sample.uptime_ns = 103 * kSecond;
+  sample.ports.push_back({"wan", 201, 202, 203, 204, {{"arp_other", 205}, {"ipv6", 206}}});
+  WorkerSample worker;
+  worker.times = {3 * kSecond / 2, kSecond / 4, 5 * kSecond / 2, kSecond / 8};
+  worker.turns = 501;
+  worker.idle_turns = 502;
+  worker.handed_over = 503;
+  sample.workers.push_back(worker);
+  sample.pools.push_back({"packets", 601, 602, 603, 604});
+  sample.drops[static_cast<std::size_t>(DropReason::kWrongLane)] = 605;
+  sample.jobs.push_back(full_job_sample());
   return sample;
 }
 

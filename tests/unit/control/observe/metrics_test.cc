@@ -40,43 +40,43 @@ TEST(MetricsTest, StatePortsAndPeersOfAnEdgeHaveTheirSeries) {
       {R"(uptime_seconds{site="NYC"})", 103},
       {R"(session{site="NYC"})", 101},
       {R"(lanes{site="NYC"})", 4},
-      {R"(epoch{site="NYC"})", 7},
-      {R"(epoch_older{site="NYC"})", 6},
-      {R"(epoch_first_round{site="NYC"})", 104},
-      {R"(epoch_lanes{site="NYC"})", 3},
-      {R"(epoch_staged{site="NYC"})", 8},
-      {R"(highest_round{site="NYC"})", 105},
-      {R"(controller_connected{site="NYC"})", 1},
-      {R"(controller_term{site="NYC"})", 106},
+      {R"(epoch{site="NYC",training_job="102"})", 7},
+      {R"(epoch_older{site="NYC",training_job="102"})", 6},
+      {R"(epoch_first_round{site="NYC",training_job="102"})", 104},
+      {R"(epoch_lanes{site="NYC",training_job="102"})", 3},
+      {R"(epoch_staged{site="NYC",training_job="102"})", 8},
+      {R"(highest_round{site="NYC",training_job="102"})", 105},
+      {R"(controller_connected{site="NYC",training_job="102"})", 1},
+      {R"(controller_term{site="NYC",training_job="102"})", 106},
       {R"(port_receive_packets_total{site="NYC",port="wan"})", 201},
       {R"(port_receive_bytes_total{site="NYC",port="wan"})", 202},
       {R"(port_transmit_packets_total{site="NYC",port="wan"})", 203},
       {R"(port_transmit_bytes_total{site="NYC",port="wan"})", 204},
       {R"(port_drops_total{site="NYC",port="wan",reason="arp_other"})", 205},
       {R"(port_drops_total{site="NYC",port="wan",reason="ipv6"})", 206},
-      {R"(peer_up{site="NYC",peer="LON",kind="edge"})", 1},
-      {R"(peer_up{site="NYC",peer="NYC",kind="island"})", 0},
-      {R"(peer_group_info{site="NYC",peer="LON",kind="edge",group="239.192.0.3"})", 1},
-      {R"(peer_rtt_seconds{site="NYC",peer="LON",kind="edge"})", 0.07},
-      {R"(peer_session{site="NYC",peer="LON",kind="edge"})", 301},
-      {R"(peer_receive_packets_total{site="NYC",peer="LON",kind="edge"})", 302},
-      {R"(peer_receive_bytes_total{site="NYC",peer="LON",kind="edge"})", 303},
-      {R"(peer_transmit_packets_total{site="NYC",peer="LON",kind="edge"})", 304},
-      {R"(peer_transmit_bytes_total{site="NYC",peer="LON",kind="edge"})", 305},
-      {R"(peer_outstanding_packets{site="NYC",peer="LON",kind="edge"})", 306},
-      {R"(peer_repairs_sent_total{site="NYC",peer="LON",kind="edge"})", 307},
-      {R"(peer_repairs_asked_total{site="NYC",peer="LON",kind="edge"})", 308},
-      {R"(peer_gaps_total{site="NYC",peer="LON",kind="edge"})", 309},
-      {R"(peer_given_up_total{site="NYC",peer="LON",kind="edge"})", 310},
-      {R"(peer_downs_total{site="NYC",peer="LON",kind="edge"})", 311},
+      {R"(peer_up{site="NYC",training_job="102",peer="LON",kind="edge"})", 1},
+      {R"(peer_up{site="NYC",training_job="102",peer="NYC",kind="island"})", 0},
+      {R"(peer_group_info{site="NYC",training_job="102",peer="LON",kind="edge",group="239.192.0.3"})", 1},
+      {R"(peer_rtt_seconds{site="NYC",training_job="102",peer="LON",kind="edge"})", 0.07},
+      {R"(peer_session{site="NYC",training_job="102",peer="LON",kind="edge"})", 301},
+      {R"(peer_receive_packets_total{site="NYC",training_job="102",peer="LON",kind="edge"})", 302},
+      {R"(peer_receive_bytes_total{site="NYC",training_job="102",peer="LON",kind="edge"})", 303},
+      {R"(peer_transmit_packets_total{site="NYC",training_job="102",peer="LON",kind="edge"})", 304},
+      {R"(peer_transmit_bytes_total{site="NYC",training_job="102",peer="LON",kind="edge"})", 305},
+      {R"(peer_outstanding_packets{site="NYC",training_job="102",peer="LON",kind="edge"})", 306},
+      {R"(peer_repairs_sent_total{site="NYC",training_job="102",peer="LON",kind="edge"})", 307},
+      {R"(peer_repairs_asked_total{site="NYC",training_job="102",peer="LON",kind="edge"})", 308},
+      {R"(peer_gaps_total{site="NYC",training_job="102",peer="LON",kind="edge"})", 309},
+      {R"(peer_given_up_total{site="NYC",training_job="102",peer="LON",kind="edge"})", 310},
+      {R"(peer_downs_total{site="NYC",training_job="102",peer="LON",kind="edge"})", 311},
   });
 }
 
 TEST(MetricsTest, WorkOfAnEdgeHasItsSeries) {
   expect_edge_series({
-      {R"(lane_receive_packets_total{site="NYC",lane="1"})", 405},
-      {R"(lane_contributions_total{site="NYC",lane="0"})", 402},
-      {R"(lane_results_total{site="NYC",lane="0"})", 403},
+      {R"(lane_receive_packets_total{site="NYC",training_job="102",lane="1"})", 405},
+      {R"(lane_contributions_total{site="NYC",training_job="102",lane="0"})", 402},
+      {R"(lane_results_total{site="NYC",training_job="102",lane="0"})", 403},
       {R"(worker_seconds_total{site="NYC",worker="0",state="busy"})", 1.5},
       {R"(worker_seconds_total{site="NYC",worker="0",state="idle"})", 0.25},
       {R"(worker_seconds_total{site="NYC",worker="0",state="asleep"})", 2.5},
@@ -88,32 +88,33 @@ TEST(MetricsTest, WorkOfAnEdgeHasItsSeries) {
       {R"(pool_used_buffers{site="NYC",pool="packets"})", 602},
       {R"(pool_used_buffers_max{site="NYC",pool="packets"})", 603},
       {R"(pool_empty_total{site="NYC",pool="packets"})", 604},
-      {R"(drops_total{site="NYC",reason="beyond_grant"})", 701},
-      {R"(drops_total{site="NYC",reason="truncated"})", 0},
-      {R"(replicated_packets_total{site="NYC"})", 702},
-      {R"(copies_total{site="NYC"})", 703},
-      {R"(copy_saved_bytes_total{site="NYC"})", 704},
-      {R"(rounds_open{site="NYC"})", 801},
-      {R"(rounds_total{site="NYC",outcome="complete"})", 802},
-      {R"(rounds_total{site="NYC",outcome="deadline"})", 803},
-      {R"(rounds_total{site="NYC",outcome="abandoned"})", 804},
-      {R"(rounds_total{site="NYC",outcome="superseded"})", 805},
-      {R"(rounds_total{site="NYC",outcome="lost"})", 806},
+      {R"(drops_total{site="NYC",training_job="102",reason="beyond_grant"})", 701},
+      {R"(drops_total{site="NYC",training_job="102",reason="truncated"})", 0},
+      {R"(drops_total{site="NYC",reason="wrong_lane"})", 605},
+      {R"(replicated_packets_total{site="NYC",training_job="102"})", 702},
+      {R"(copies_total{site="NYC",training_job="102"})", 703},
+      {R"(copy_saved_bytes_total{site="NYC",training_job="102"})", 704},
+      {R"(rounds_open{site="NYC",training_job="102"})", 801},
+      {R"(rounds_total{site="NYC",training_job="102",outcome="complete"})", 802},
+      {R"(rounds_total{site="NYC",training_job="102",outcome="deadline"})", 803},
+      {R"(rounds_total{site="NYC",training_job="102",outcome="abandoned"})", 804},
+      {R"(rounds_total{site="NYC",training_job="102",outcome="superseded"})", 805},
+      {R"(rounds_total{site="NYC",training_job="102",outcome="lost"})", 806},
       // Two in the first class, three between 0.5 s and 1 s, one above a minute.
-      {R"(round_duration_seconds_bucket{site="NYC",le="0.001"})", 2},
-      {R"(round_duration_seconds_bucket{site="NYC",le="0.5"})", 2},
-      {R"(round_duration_seconds_bucket{site="NYC",le="1"})", 5},
-      {R"(round_duration_seconds_bucket{site="NYC",le="60"})", 5},
-      {R"(round_duration_seconds_bucket{site="NYC",le="+Inf"})", 6},
-      {R"(round_duration_seconds_count{site="NYC"})", 6},
-      {R"(round_duration_seconds_sum{site="NYC"})", 90},
-      {R"(contributor_lag_seconds_sum{site="NYC",contributor="TYO"})", 8},
-      {R"(contributor_lag_seconds_count{site="NYC",contributor="TYO"})", 20},
-      {R"(contributor_lag_seconds_sum{site="NYC",contributor="AMS"})", 5},
-      {R"(slots{site="NYC"})", 811},
-      {R"(held_contributions{site="NYC"})", 812},
-      {R"(grants_outstanding{site="NYC"})", 813},
-      {R"(grants_waiting{site="NYC"})", 814},
+      {R"(round_duration_seconds_bucket{site="NYC",training_job="102",le="0.001"})", 2},
+      {R"(round_duration_seconds_bucket{site="NYC",training_job="102",le="0.5"})", 2},
+      {R"(round_duration_seconds_bucket{site="NYC",training_job="102",le="1"})", 5},
+      {R"(round_duration_seconds_bucket{site="NYC",training_job="102",le="60"})", 5},
+      {R"(round_duration_seconds_bucket{site="NYC",training_job="102",le="+Inf"})", 6},
+      {R"(round_duration_seconds_count{site="NYC",training_job="102"})", 6},
+      {R"(round_duration_seconds_sum{site="NYC",training_job="102"})", 90},
+      {R"(contributor_lag_seconds_sum{site="NYC",training_job="102",contributor="TYO"})", 8},
+      {R"(contributor_lag_seconds_count{site="NYC",training_job="102",contributor="TYO"})", 20},
+      {R"(contributor_lag_seconds_sum{site="NYC",training_job="102",contributor="AMS"})", 5},
+      {R"(slots{site="NYC",training_job="102"})", 811},
+      {R"(held_contributions{site="NYC",training_job="102"})", 812},
+      {R"(grants_outstanding{site="NYC",training_job="102"})", 813},
+      {R"(grants_waiting{site="NYC",training_job="102"})", 814},
   });
 }
 
@@ -189,7 +190,7 @@ TEST(MetricsTest, EveryFamilyIsExplainedAndNoLabelIsARound) {
 
 TEST(MetricsTest, AHostileNameStaysInItsLabel) {
   EdgeSample sample = full_edge_sample(kHostile);
-  sample.peers[0].name = kHostile;
+  sample.jobs[0].peers[0].name = kHostile;
   const Scrape scrape = parse_scrape(page_of(edge_families(sample)));
   EXPECT_TRUE(scrape.faults.empty()) << scrape.faults[0];
   EXPECT_EQ(scrape.at(R"(tombolo_edge_lanes{site="N\"Y\\C\n</script>"})"), 4);
@@ -219,11 +220,12 @@ TEST(MetricsServerTest, AScrapeOverHttpGivesTheNewestSample) {
   latest.put(full_edge_sample());
   Scrape first = parse_scrape(body_of(scrape()));
   EXPECT_TRUE(first.faults.empty()) << first.faults[0];
-  EXPECT_EQ(first.at(R"(tombolo_edge_copies_total{site="NYC"})"), 703);
+  EXPECT_EQ(first.at(R"(tombolo_edge_copies_total{site="NYC",training_job="102"})"), 703);
   EdgeSample later = full_edge_sample();
-  later.copies = 1703;
+  later.jobs[0].copies = 1703;
   latest.put(later);
-  EXPECT_EQ(parse_scrape(body_of(scrape())).at(R"(tombolo_edge_copies_total{site="NYC"})"), 1703);
+  EXPECT_EQ(parse_scrape(body_of(scrape())).at(R"(tombolo_edge_copies_total{site="NYC",training_job="102"})"),
+            1703);
 }
 
 TEST(MetricsServerTest, AnAddressInUseIsOneClearError) {

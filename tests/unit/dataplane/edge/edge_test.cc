@@ -25,9 +25,9 @@ EdgeConfig sound_config() {
   EdgeConfig config;
   config.site = "AMS";
   config.session = 1;
-  config.links.resize(2);
-  config.links[0].address = {0x0a000001, 4700};
-  config.links[1].address = {0x0a000002, 4700};
+  config.jobs[0].links.resize(2);
+  config.jobs[0].links[0].address = {0x0a000001, 4700};
+  config.jobs[0].links[1].address = {0x0a000002, 4700};
   return config;
 }
 
@@ -50,17 +50,26 @@ TEST(EdgeTest, ABadConfigurationIsRefusedAndNamed) {
          c.receive_queues = 4;
        }},
       {"edge AMS: hello_interval_ns: must not be 0", [](EdgeConfig& c) { c.hello_interval_ns = 0; }},
-      {"edge AMS: links: 0 of them, not 1..64", [](EdgeConfig& c) { c.links.clear(); }},
-      {"edge AMS: links: 65 of them, not 1..64", [](EdgeConfig& c) { c.links.resize(65); }},
-      {"edge AMS: link to 10.0.0.2:4700: there is no port 1", [](EdgeConfig& c) { c.links[1].port = 1; }},
-      {"edge AMS: link to 10.0.0.1:4700: window_packets 100 is not a power of two above 32",
-       [](EdgeConfig& c) { c.links[0].window_packets = 100; }},
-      {"edge AMS: link to 10.0.0.1:4700: window_packets 32 is not a power of two above 32",
-       [](EdgeConfig& c) { c.links[0].window_packets = 32; }},
-      {"edge AMS: link to 10.0.0.1:4700: given twice",
-       [](EdgeConfig& c) { c.links[1].address = c.links[0].address; }},
-      {"edge AMS: link to 10.0.0.2:65533: 4 lanes from that port on do not fit",
-       [](EdgeConfig& c) { c.links[1].address.base_port = 65533; }},
+      {"edge AMS: jobs: 0 of them, not 1..16", [](EdgeConfig& c) { c.jobs.clear(); }},
+      {"edge AMS: jobs: 17 of them, not 1..16", [](EdgeConfig& c) { c.jobs.resize(17); }},
+      {"edge AMS: job 0: given twice", [](EdgeConfig& c) { c.jobs.push_back(c.jobs[0]); }},
+      {"edge AMS: job 5: links: 0 of them, not 1..64",
+       [](EdgeConfig& c) {
+         c.jobs.resize(2);
+         c.jobs[1].job = 5;
+       }},
+      {"edge AMS: job 0: links: 0 of them, not 1..64", [](EdgeConfig& c) { c.jobs[0].links.clear(); }},
+      {"edge AMS: job 0: links: 65 of them, not 1..64", [](EdgeConfig& c) { c.jobs[0].links.resize(65); }},
+      {"edge AMS: job 0: link to 10.0.0.2:4700: there is no port 1",
+       [](EdgeConfig& c) { c.jobs[0].links[1].port = 1; }},
+      {"edge AMS: job 0: link to 10.0.0.1:4700: window_packets 100 is not a power of two above 32",
+       [](EdgeConfig& c) { c.jobs[0].links[0].window_packets = 100; }},
+      {"edge AMS: job 0: link to 10.0.0.1:4700: window_packets 32 is not a power of two above 32",
+       [](EdgeConfig& c) { c.jobs[0].links[0].window_packets = 32; }},
+      {"edge AMS: job 0: link to 10.0.0.1:4700: given twice",
+       [](EdgeConfig& c) { c.jobs[0].links[1].address = c.jobs[0].links[0].address; }},
+      {"edge AMS: job 0: link to 10.0.0.2:65533: 4 lanes from that port on do not fit",
+       [](EdgeConfig& c) { c.jobs[0].links[1].address.base_port = 65533; }},
   };
   NoPort port;
   const std::vector<Port*> ports{&port};
@@ -114,7 +123,7 @@ TEST(EdgeTest, ATableThatIsNotForThisEdgeIsRefused) {
   child.child_links = 0b1000;
   const std::vector<Case> cases{
       {"edge MID: epoch 0: 0 is the number of no epoch", [](EpochTable& t) { t.epoch = 0; }},
-      {"edge MID: epoch 2: it is for job 8, the edge serves 7", [](EpochTable& t) { t.job = 8; }},
+      {"edge MID: epoch 2: it is for job 8, and comes to job 7", [](EpochTable& t) { t.job = 8; }},
       {"edge MID: epoch 2: it has 4 lanes, the edge 2", [](EpochTable& t) { t.lane_count = 4; }},
       {"edge MID: epoch 2: the island of rank 1 is on link 0, which no island has",
        [](EpochTable& t) { t.islands[0].link = kWest; }},
@@ -131,7 +140,8 @@ TEST(EdgeTest, ATableThatIsNotForThisEdgeIsRefused) {
   for (const Case& c : cases) {
     EpochTable table = make_table({.epoch = 2}, 2);
     c.spoil(table);
-    const Status installed = edge.edge().install(std::make_shared<const EpochTable>(table), kFirstRound);
+    const Status installed =
+        edge.edge().job().install(std::make_shared<const EpochTable>(table), kFirstRound);
     ASSERT_FALSE(installed.ok()) << c.message;
     EXPECT_EQ(installed.error().code, ErrorCode::kInvalidInput);
     EXPECT_EQ(installed.error().message, c.message);
@@ -143,7 +153,7 @@ TEST(EdgeTest, TotalsAreSumsOverTheLanes) {
   SmallEdge edge({.lane_count = 4, .workers = 2, .receive_queues = 2});
   edge.bring_up();
   edge.install({});
-  EXPECT_EQ(edge.edge().highest_opened_round(), kFirstRound + 1);
+  EXPECT_EQ(edge.edge().job().highest_opened_round(), kFirstRound + 1);
   edge.grant_all(kFirstRound);
   const std::uint64_t before = edge.edge().totals().packets_in;
   Random random(1);
@@ -176,9 +186,9 @@ TEST(EdgeTest, WhatAPortDoesNotTakeIsCounted) {
 TEST(EdgeTest, NoRoundIsOpenBeforeAnEpochIs) {
   SmallEdge edge;
   edge.turn();
-  EXPECT_FALSE(edge.edge().highest_opened_round().has_value());
+  EXPECT_FALSE(edge.edge().job().highest_opened_round().has_value());
   EXPECT_FALSE(edge.edge().all_links_up());
-  EXPECT_TRUE(edge.edge().can_install());
+  EXPECT_TRUE(edge.edge().job().can_install());
 }
 
 TEST(EdgeTest, AnEdgeMayGoWhileEpochsAreOnTheirWay) {

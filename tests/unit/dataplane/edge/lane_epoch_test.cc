@@ -159,23 +159,23 @@ TEST_F(TwoEpochsTest, NoRoundOfTheOldEpochOpensAtOrBehindItsEnd) {
   for (const Side side : kAllSides)
     for (const Received& grant : edge_.take(side, Type::kGrant))
       EXPECT_TRUE(grant.header.epoch == 2 || grant.header.round < kFirstRound + 2);
-  EXPECT_TRUE(edge_.edge().can_install());
+  EXPECT_TRUE(edge_.edge().job().can_install());
 }
 
 TEST_F(TwoEpochsTest, AThirdEpochWaitsUntilTheFirstIsOver) {
   edge_.install(kNew, kFirstRound + 2);
-  EXPECT_FALSE(edge_.edge().can_install());
+  EXPECT_FALSE(edge_.edge().job().can_install());
   const Status early = edge_.try_install({.epoch = 3}, kFirstRound + 4);
   ASSERT_FALSE(early.ok());
   EXPECT_EQ(early.error().code, ErrorCode::kUnavailable);
   contribute(kFirstRound, 0, 20);
-  EXPECT_FALSE(edge_.edge().can_install()) << "round 11 is still open";
+  EXPECT_FALSE(edge_.edge().job().can_install()) << "round 11 is still open";
   edge_.contribute(0, kFirstRound + 1, 0);
   edge_.contribute(0, kFirstRound + 1, 1);
   edge_.turn();
   edge_.advance(kDeadline);
   edge_.turn();
-  EXPECT_TRUE(edge_.edge().can_install());
+  EXPECT_TRUE(edge_.edge().job().can_install());
   edge_.install({.epoch = 3}, kFirstRound + 4);
   // Epoch 1 is gone, and what still comes of it is not to be repeated.
   edge_.forget_received();
@@ -202,10 +202,10 @@ TEST_F(TwoEpochsTest, ARoundThatNobodyBeginsHoldsUpTheThirdForOneDeadline) {
   edge_.turn();
   edge_.advance(kDeadline - 1);
   edge_.turn();
-  EXPECT_FALSE(edge_.edge().can_install()) << "it was used since";
+  EXPECT_FALSE(edge_.edge().job().can_install()) << "it was used since";
   edge_.advance(1);
   edge_.turn();
-  EXPECT_TRUE(edge_.edge().can_install());
+  EXPECT_TRUE(edge_.edge().job().can_install());
   edge_.acknowledge_everywhere();
   edge_.install({.epoch = 3}, kFirstRound + 4);
   EXPECT_EQ(edge_.rx_pool().in_use(), 0U) << "what its rounds held is dropped";
@@ -217,9 +217,9 @@ TEST(TransitEpochTest, RoundsOnTheirWayThroughKeepAnEpochAlive) {
   edge.install({.epoch = 1, .edge_aggregation = false});
   edge.grant_all(kFirstRound);
   edge.install({.epoch = 2, .edge_aggregation = false}, kFirstRound + 1);
-  EXPECT_FALSE(edge.edge().can_install()) << "the round has begun below, though no fold point is here";
+  EXPECT_FALSE(edge.edge().job().can_install()) << "the round has begun below, though no fold point is here";
   edge.end_elsewhere(kFirstRound);
-  EXPECT_FALSE(edge.edge().can_install()) << "the island folds for itself and is not done";
+  EXPECT_FALSE(edge.edge().job().can_install()) << "the island folds for itself and is not done";
   for (std::uint16_t lane = 0; lane < 2; ++lane)
     for (const std::uint16_t tree : {kRanks[0], kRanks[2]}) {
       wire::Header end = edge.round_end(kIsland, tree, kFirstRound, RoundOutcome::kComplete);
@@ -227,12 +227,12 @@ TEST(TransitEpochTest, RoundsOnTheirWayThroughKeepAnEpochAlive) {
       edge.put(kIsland, end);
     }
   edge.turn();
-  EXPECT_TRUE(edge.edge().can_install());
+  EXPECT_TRUE(edge.edge().job().can_install());
 }
 
 TEST_F(TwoEpochsTest, AnEpochThatIsNotTakenUpYetKeepsTheNextOut) {
   ASSERT_TRUE(edge_.try_install(kNew, kFirstRound + 2).ok());
-  EXPECT_FALSE(edge_.edge().can_install()) << "no lane has had a turn";
+  EXPECT_FALSE(edge_.edge().job().can_install()) << "no lane has had a turn";
 }
 
 TEST_F(TwoEpochsTest, EpochsInARowForALongTime) {

@@ -395,16 +395,16 @@ TEST(LaneReceiveTest, AnIslandJoinsAndIsToldEachEntry) {
 TEST(LaneReceiveTest, ASitesHelloTellsOfAnEpochThatThisEdgeLacks) {
   SmallEdge edge;
   edge.bring_up();
-  EXPECT_EQ(edge.edge().peer_commit().epoch, 0U);
+  EXPECT_EQ(edge.edge().job().peer_commit().epoch, 0U);
   edge.greet(kIsland, 0, 6, 40);
   edge.turn();
-  EXPECT_EQ(edge.edge().peer_commit().epoch, 0U) << "an island commits nothing";
+  EXPECT_EQ(edge.edge().job().peer_commit().epoch, 0U) << "an island commits nothing";
   edge.greet(kEast, 0, 6, 40);
   edge.turn();
-  EXPECT_EQ(edge.edge().peer_commit().epoch, 6U);
-  EXPECT_EQ(edge.edge().peer_commit().first_round, 40U);
+  EXPECT_EQ(edge.edge().job().peer_commit().epoch, 6U);
+  EXPECT_EQ(edge.edge().job().peer_commit().first_round, 40U);
   edge.install({.epoch = 6}, 40);
-  EXPECT_EQ(edge.edge().peer_commit().epoch, 0U) << "no news any more";
+  EXPECT_EQ(edge.edge().job().peer_commit().epoch, 0U) << "no news any more";
   EXPECT_GE(edge.waiting(kWest, Type::kHello), 1U) << "and passes it on at once";
   for (const Received& hello : edge.take(kWest, Type::kHello)) {
     if (hello.header.epoch == 0) continue;

@@ -81,7 +81,7 @@ TEST_F(LaneRoundTest, TheGrantOfThoseBelowBindsHereToo) {
 TEST_F(LaneRoundTest, TwoRoundsAreGrantedAndTheThirdWaits) {
   for (std::uint32_t round = kFirstRound; round < kFirstRound + 3; ++round) grant(kWest, 2, round, 100);
   EXPECT_EQ(grants(kEast), (Grants{{kFirstRound, 8}, {kFirstRound + 1, 8}}));
-  EXPECT_EQ(edge_.edge().highest_opened_round(), kFirstRound + 2) << "west has opened it";
+  EXPECT_EQ(edge_.edge().job().highest_opened_round(), kFirstRound + 2) << "west has opened it";
 }
 
 TEST_F(LaneRoundTest, TheGrantMovesAsChunksAreFolded) {
@@ -140,7 +140,7 @@ TEST_F(LaneRoundTest, CompleteHereAndBelowGoesUpAndReleases) {
   EXPECT_EQ(released.specific, 0U);
   end(kEast, 0, kFirstRound, RoundOutcome::kComplete);
   EXPECT_EQ(ended(kWest).tree, 0);
-  EXPECT_EQ(edge_.edge().highest_opened_round(), kFirstRound + 2);
+  EXPECT_EQ(edge_.edge().job().highest_opened_round(), kFirstRound + 2);
 }
 
 TEST_F(LaneRoundTest, ADeadlineNamesTheMissingAndFreesTheSlots) {
@@ -250,7 +250,7 @@ TEST_F(LaneRoundTest, AnIslandThatGivesUpIsNotToldAndFreesItsSlots) {
   const wire::Header west = ended(kWest);
   EXPECT_EQ(west.chunk, static_cast<std::uint32_t>(RoundOutcome::kAbandoned));
   EXPECT_EQ(west.specific, 0b110U);
-  EXPECT_EQ(edge_.edge().highest_opened_round(), kFirstRound + 2);
+  EXPECT_EQ(edge_.edge().job().highest_opened_round(), kFirstRound + 2);
 }
 
 TEST_F(LaneRoundTest, RoundsThatTheIslandGivesUpBeforehandAreNeverOpened) {

@@ -130,7 +130,7 @@ SmallEdge::SmallEdge(const EdgeOptions& options)
       puppet_pool_(make_pool(kRxBuffers)) {
   EdgeConfig config;
   config.site = "MID";
-  config.job = kJob;
+  config.jobs[0].job = kJob;
   config.session = kEdgeSession;
   config.lane_count = options.lane_count;
   config.workers = options.workers;
@@ -149,7 +149,11 @@ SmallEdge::SmallEdge(const EdgeOptions& options)
     link.port = side;
     link.is_island = side == kIsland;
     link.window_packets = options.window_packets;
-    config.links.push_back(link);
+    config.jobs[0].links.push_back(link);
+  }
+  while (config.jobs.size() < options.jobs) {
+    config.jobs.push_back(config.jobs[0]);
+    config.jobs.back().job = static_cast<std::uint16_t>(kJob + config.jobs.size() - 1);
   }
   auto edge = Edge::create(config, ports, *edge_pool_);
   CHECK(edge.ok());
@@ -196,20 +200,21 @@ void SmallEdge::install(const EpochOptions& options, std::uint32_t first_round) 
 }
 
 void SmallEdge::install_table(EpochTable table, std::uint32_t first_round) {
-  const Status installed = edge_->install(std::make_shared<const EpochTable>(std::move(table)), first_round);
+  const Status installed =
+      edge_->job().install(std::make_shared<const EpochTable>(std::move(table)), first_round);
   ASSERT_TRUE(installed.ok()) << installed.error().message;
   turn();
 }
 
 Status SmallEdge::try_install(const EpochOptions& options, std::uint32_t first_round) {
-  return edge_->install(std::make_shared<const EpochTable>(make_table(options, options_.lane_count)),
-                        first_round);
+  return edge_->job().install(std::make_shared<const EpochTable>(make_table(options, options_.lane_count)),
+                              first_round);
 }
 
 wire::Header SmallEdge::header(Side side, Type type) const {
   wire::Header header;
   header.type = static_cast<std::uint8_t>(type);
-  header.job = kJob;
+  header.job = job;
   header.session = session[side];
   return header;
 }
@@ -316,7 +321,7 @@ void SmallEdge::put_acknowledgement(Side side) {
   for (std::uint16_t lane = 0; lane < options_.lane_count; ++lane) {
     wire::Feedback feedback;
     feedback.peer_session = kEdgeSession;
-    feedback.cumulative = feedback.highest = expected_[{side, lane}];
+    feedback.cumulative = feedback.highest = expected_[{job, side, lane}];
     Bytes body(wire::kMaxFeedbackBytes);
     body.resize(wire::encode(feedback, body));
     wire::Header told = header(side, Type::kFeedback);
@@ -366,11 +371,11 @@ void SmallEdge::take_in(std::uint8_t side, RxPacket& packet) {
   ASSERT_EQ(wire::validate(bytes), DropReason::kNone);
   const wire::Header header = wire::read_header(bytes);
   EXPECT_EQ(header.session, kEdgeSession);
-  EXPECT_EQ(header.job, kJob);
+  EXPECT_LT(header.job - kJob, options_.jobs);
   EXPECT_EQ(header.lane, packet.lane);
   const bool repair = (header.flags & wire::kFlagRepair) != 0;
   if (wire::is_sequenced(header.packet_type()) && !repair) {
-    EXPECT_EQ(header.link_sequence, (expected_[{side, packet.lane}]++)) << "side " << int{side};
+    EXPECT_EQ(header.link_sequence, (expected_[{header.job, side, packet.lane}]++)) << "side " << int{side};
   }
   const auto payload = wire::payload_of(bytes);
   received_[side].push_back({header, Bytes(payload.begin(), payload.end())});

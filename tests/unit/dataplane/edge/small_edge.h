@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,7 @@ struct EpochOptions {
 
 struct EdgeOptions {
   std::uint16_t lane_count = 2;
+  std::uint16_t jobs = 1;  ///< kJob and those behind it, all with the same links.
   std::uint32_t workers = 1;
   std::uint32_t receive_queues = 1;
   std::uint32_t window_packets = 256;
@@ -87,8 +89,8 @@ Bytes to_bytes(std::span<const float> values);
 Bytes sealed(wire::Header header, const Bytes& payload);
 
 /// An edge between two sites, with an island, on wires without delay in time that stands still unless moved.
-/// Its neighbours are puppets that speak the wire by hand. What the edge sends is checked in passing: valid,
-/// with its session and job, numbered without a gap.
+/// Its neighbours are puppets that speak the wire by hand, for the job `job`. What the edge sends is checked
+/// in passing: valid, with its session, numbered without a gap in each job.
 class SmallEdge {
  public:
   explicit SmallEdge(const EdgeOptions& options = {});
@@ -159,9 +161,11 @@ class SmallEdge {
   std::vector<std::uint64_t> counters() const;
 
   Update update;
-  std::uint32_t epoch = 1;                                ///< That the puppets' packets name.
+  std::uint16_t job = kJob;                               ///< That the puppets' packets name ...
+  std::uint32_t epoch = 1;                                ///< ... and the epoch.
   std::array<std::uint32_t, kSides> session{50, 50, 50};  ///< Of the puppets.
-  std::map<std::pair<std::uint8_t, std::uint16_t>, std::uint32_t> next_sequence;  ///< By side and lane.
+  std::map<std::pair<std::uint8_t, std::uint16_t>, std::uint32_t>
+      next_sequence;  ///< By side and lane, of `job`.
 
  private:
   void take_in(std::uint8_t side, RxPacket& packet);
@@ -175,7 +179,8 @@ class SmallEdge {
   std::unique_ptr<Edge> edge_;
   Nanoseconds now_ns_ = kSecond;
   std::array<std::vector<Received>, kSides> received_;
-  std::map<std::pair<std::uint8_t, std::uint16_t>, std::uint32_t> expected_;
+  std::map<std::tuple<std::uint16_t, std::uint8_t, std::uint16_t>, std::uint32_t>
+      expected_;  ///< By job, too.
 };
 
 }  // namespace tombolo::dataplane

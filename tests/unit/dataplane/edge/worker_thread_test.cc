@@ -113,9 +113,9 @@ TEST_P(WorkerThreadTest, RoundsAreExactAcrossAnEpochChange) {
   for (const Side side : kAllSides) edge_.greet(side);
   ASSERT_TRUE(wait([&] { return edge_.edge().all_links_up(); }));
   ASSERT_TRUE(edge_.try_install({.epoch = 1}, kFirstRound).ok());
-  ASSERT_TRUE(wait([&] { return edge_.edge().can_install(); }));
+  ASSERT_TRUE(wait([&] { return edge_.edge().job().can_install(); }));
   ASSERT_TRUE(edge_.try_install({.epoch = 2}, kSecondEpochRound).ok());
-  ASSERT_TRUE(wait([&] { return edge_.edge().highest_opened_round() >= kSecondEpochRound; }));
+  ASSERT_TRUE(wait([&] { return edge_.edge().job().highest_opened_round() >= kSecondEpochRound; }));
   // A tree keeps its newest rounds only, so the sites speak of two at a time.
   Courses courses;
   std::uint32_t granted = kFirstRound;
@@ -128,7 +128,7 @@ TEST_P(WorkerThreadTest, RoundsAreExactAcrossAnEpochChange) {
     take_grants(courses);
     if (!go_on(courses)) acknowledge();
     for (Received& result : edge_.take(kIsland, Type::kResult)) results.push_back(std::move(result));
-    EXPECT_EQ(edge_.edge().peer_commit().epoch, 0U);
+    EXPECT_EQ(edge_.edge().job().peer_commit().epoch, 0U);
     return results.size() == in_all || edge_.all_drops() > 0;
   });
   EXPECT_TRUE(finished);

@@ -30,7 +30,7 @@ class RunnerTest : public testing::Test {
     config.site = "A";
     config.session = 1;
     config.lane_count = 1;
-    config.links.push_back({there});
+    config.jobs[0].links.push_back({there});
     Port* const all[] = {port_};
     edge_ = std::move(Edge::create(config, all, *pool_)).value();
   }

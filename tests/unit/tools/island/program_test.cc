@@ -107,21 +107,21 @@ class Islands : public testing::Test {
     port_ = std::move(opened).value();
     dataplane::EdgeConfig config;
     config.site = "A";
-    config.job = 1;
+    config.jobs[0].job = 1;
     config.session = 1;
     config.lane_count = kLanes;
-    config.pool_buffers = needs.buffers();
+    config.jobs[0].pool_buffers = needs.buffers();
     for (std::size_t i = 0; i < place.links.size(); ++i) {
       dataplane::EdgeLink link;
       const bool is_island = place.links[i].is_island;
       link.address = {base_ | (is_island ? 100U + place.links[i].id : 2U), base_port};
       link.is_island = is_island;
       link.window_packets = needs.link_windows[i];
-      config.links.push_back(link);
+      config.jobs[0].links.push_back(link);
     }
     Port* const ports[] = {port_.get()};
     edge_ = std::move(dataplane::Edge::create(config, ports, *pool_)).value();
-    EXPECT_TRUE(edge_->install(*control::make_epoch_table(plan_, place), 0).ok());
+    EXPECT_TRUE(edge_->job().install(*control::make_epoch_table(plan_, place), 0).ok());
     thread_ = std::thread([this] {
       while (!stop_.load(std::memory_order_relaxed))
         if (edge_->worker(0).turn(clock_.now_ns()).received == 0) port_->wait(kIdleSleep, 0);

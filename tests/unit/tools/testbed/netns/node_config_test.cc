@@ -43,28 +43,31 @@ TEST_F(NodeConfig, AnEdgeReserves) {
   for (schedule::SiteId site = 0; site < 3; ++site) {
     const control::EdgeFile file = edge(site);
     const control::EdgeNeeds& needs = layout_.needs.edges[site];
-    EXPECT_EQ(file.site_id, site);
-    EXPECT_EQ(file.buffers, needs.buffers());
+    ASSERT_EQ(file.jobs.size(), 1U);
+    const control::EdgeJobFile& job = file.jobs[0];
+    EXPECT_EQ(job.site_id, site);
+    EXPECT_EQ(job.buffers, needs.buffers());
     EXPECT_EQ(file.buffer_bytes, 64U + 8192U);
-    ASSERT_EQ(file.links.size(), layout_.places[site].links.size());
-    for (std::size_t i = 0; i < file.links.size(); ++i) {
-      EXPECT_EQ(file.links[i].neighbour.is_island, layout_.places[site].links[i].is_island);
-      EXPECT_EQ(file.links[i].neighbour.id, layout_.places[site].links[i].id);
-      EXPECT_EQ(file.links[i].window_packets, needs.link_windows[i]);
-      EXPECT_EQ(file.links[i].port, i);
+    ASSERT_EQ(job.links.size(), layout_.places[site].links.size());
+    for (std::size_t i = 0; i < job.links.size(); ++i) {
+      EXPECT_EQ(job.links[i].neighbour.is_island, layout_.places[site].links[i].is_island);
+      EXPECT_EQ(job.links[i].neighbour.id, layout_.places[site].links[i].id);
+      EXPECT_EQ(job.links[i].window_packets, needs.link_windows[i]);
+      EXPECT_EQ(job.links[i].port, i);
     }
   }
 }
 
 TEST_F(NodeConfig, BothEndsOfALinkKnowEachOther) {
   const control::EdgeFile b = edge(1);
-  ASSERT_EQ(b.links.size(), 2U);
-  for (const control::EdgeLinkConfig& link : b.links) {
+  ASSERT_EQ(b.jobs[0].links.size(), 2U);
+  for (const control::EdgeLinkConfig& link : b.jobs[0].links) {
     const control::EdgeFile other = edge(link.neighbour.id);
-    const auto back = std::find_if(other.links.begin(), other.links.end(), [](const auto& candidate) {
+    const auto& links = other.jobs[0].links;
+    const auto back = std::find_if(links.begin(), links.end(), [](const auto& candidate) {
       return !candidate.neighbour.is_island && candidate.neighbour.id == 1;
     });
-    ASSERT_NE(back, other.links.end());
+    ASSERT_NE(back, links.end());
     EXPECT_EQ(back->address.ipv4, b.ports[link.port].network.address);
     EXPECT_EQ(link.address.ipv4, other.ports[back->port].network.address);
     EXPECT_EQ(back->rtt_ns, link.rtt_ns);
@@ -129,7 +132,7 @@ TEST_F(NodeConfig, AnIslandTakesItsCommandLine) {
   ASSERT_FALSE(parsed.exit_code.has_value());
   EXPECT_EQ(parsed.options.name, "Y");
   EXPECT_EQ(parsed.options.rank, 1);
-  EXPECT_EQ(parsed.options.listen.ipv4, edge(2).links[1].address.ipv4);
+  EXPECT_EQ(parsed.options.listen.ipv4, edge(2).jobs[0].links[1].address.ipv4);
   EXPECT_EQ(parsed.options.edge.ipv4, edge(2).ports[1].network.address);
   EXPECT_EQ(parsed.options.update_bytes, layout_.config.update_bytes);
   EXPECT_TRUE(parsed.options.commands);
