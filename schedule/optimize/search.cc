@@ -29,7 +29,7 @@ constexpr double kRough = 1e-7;
 constexpr double kFine = 1e-14;
 /// A cycle is better if it is so by more than rounding.
 constexpr double kBetter = 1 - 1e-11;
-constexpr std::uint64_t kAskEvery = 1024;
+constexpr std::uint64_t kAskEvery = 64;
 /// Changes drawn for the rounds of a new start; then unchanged ones serve, as with two islands, where there
 /// is but one round.
 constexpr std::size_t kStartTries = 1000;
@@ -124,7 +124,8 @@ class Search {
   double measure(const Cycle& cycle, double cutoff_s, double precision) {
     ++cycles_;
     if (cycles_ % kAskEvery == 0 && options_.stop && options_.stop()) stopped_ = true;
-    return meter_.disagreement_s(cycle, cutoff_s, precision);
+    return options_.cost ? options_.cost(cycle, cutoff_s, precision)
+                         : meter_.disagreement_s(cycle, cutoff_s, precision);
   }
 
   bool over() const { return stopped_ || cycles_ >= options_.max_cycles; }
