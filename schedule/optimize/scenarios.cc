@@ -118,6 +118,12 @@ Scenarios::Scenarios(const Problem& problem, const UncertaintyOptions& options) 
   }
 }
 
+Scenarios Scenarios::only(std::span<const std::size_t> draws) const {
+  Scenarios some;
+  for (const std::size_t draw : draws) some.scenarios_.push_back(scenarios_[draw]);
+  return some;
+}
+
 std::vector<double> Scenarios::seconds(PlannedRound round) const {
   if (round.cliques.empty()) return std::vector<double>(draws(), round.rest_s);
   std::vector<const CliqueLoad*> loads;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -48,10 +49,15 @@ class Scenarios {
 
   std::size_t draws() const { return scenarios_.size(); }
 
+  /// These draws alone.
+  Scenarios only(std::span<const std::size_t> draws) const;
+
   /// By draw: what a round of this problem takes.
   std::vector<double> seconds(PlannedRound round) const;
 
  private:
+  Scenarios() = default;
+
   struct Scenario {
     std::vector<double> update_s;  ///< By resource: the time that one update takes on it.
     std::vector<double> link_s;    ///< By directed link: its latency.

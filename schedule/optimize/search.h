@@ -27,6 +27,10 @@ struct SearchOptions {
   RoundSeconds round_seconds{};
   /// What is to be least, if not D.
   CycleCost cost{};
+  /// Only cycles as long as the best of `starts`, for where there is no time for more.
+  bool one_length = false;
+  /// Annealing begins by accepting a cycle worse by this share, one time in e.
+  double start_heat = 0.02;
 };
 
 struct Searched {
