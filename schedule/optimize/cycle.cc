@@ -60,6 +60,13 @@ RoundHandle RoundBook::measure(Partition sets) const {
   return std::make_shared<const TimedPartition>(std::move(round));
 }
 
+void set_shares(const TimedPartition& before, const TimedPartition& round, std::vector<double>& shares) {
+  shares.clear();
+  for (std::size_t a = 0; a < round.sets.size(); ++a)
+    for (const IslandSet set : before.sets)
+      shares.push_back(std::popcount(round.sets[a] & set) / round.sizes[a]);
+}
+
 /// After a round the islands of a set are equal, so S = Z + T (I - J) with one row and column of Z per set.
 /// The next round's Z' is R (Z + T (I - J)) R' with R its shares in the sets before, which comes to
 /// R Z R' + T (diag(1 / size) - 1 / n).
@@ -79,14 +86,8 @@ double CycleMeter::disagreement_s(std::span<const RoundHandle> cycle, double cut
 
 void CycleMeter::prepare(std::span<const RoundHandle> cycle) {
   overlaps_.resize(std::max(overlaps_.size(), cycle.size()));
-  for (std::size_t r = 0; r < cycle.size(); ++r) {
-    const TimedPartition& round = *cycle[r];
-    const Partition& before = cycle[(r + cycle.size() - 1) % cycle.size()]->sets;
-    overlaps_[r].clear();
-    for (std::size_t a = 0; a < round.sets.size(); ++a)
-      for (const IslandSet set : before)
-        overlaps_[r].push_back(std::popcount(round.sets[a] & set) / round.sizes[a]);
-  }
+  for (std::size_t r = 0; r < cycle.size(); ++r)
+    set_shares(*cycle[(r + cycle.size() - 1) % cycle.size()], *cycle[r], overlaps_[r]);
   const std::size_t last = cycle.back()->sets.size();
   state_.assign(last * last, 0.0);
 }

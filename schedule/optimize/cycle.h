@@ -26,6 +26,9 @@ using RoundHandle = std::shared_ptr<const TimedPartition>;
 /// A period of rounds, as the search turns it over.
 using Cycle = std::vector<RoundHandle>;
 
+/// [set of `round`][set of `before`]: the share of the former that was in the latter.
+void set_shares(const TimedPartition& before, const TimedPartition& round, std::vector<double>& shares);
+
 /// What a round takes, in seconds; none if it is impossible.
 using RoundSeconds = std::function<std::optional<double>(const Round&)>;
 
@@ -65,8 +68,7 @@ class CycleMeter {
   double pass(std::span<const RoundHandle> cycle);
 
   double islands_;
-  /// overlaps_[r]: row a, column p: the share of set a of round r that was in set p of the round before.
-  std::vector<std::vector<double>> overlaps_;
+  std::vector<std::vector<double>> overlaps_;  ///< By round: its sets' shares in the sets before.
   std::vector<double> state_;  ///< Of the sets of the latest round: covariance of their means.
   std::vector<double> half_;
 };

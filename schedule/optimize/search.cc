@@ -15,8 +15,7 @@ namespace tombolo::schedule {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// Annealing accepts a cycle worse by this share of D at its start and at its end, one time in e.
-constexpr double kStartHeat = 0.02;
+/// Annealing accepts a cycle worse by this share of D at its end, one time in e.
 constexpr double kEndHeat = 0.001;
 /// Of all cycles measured, this share goes into a short trial of every length; the rest into a long one for
 /// each of the lengths that did best.
@@ -29,7 +28,7 @@ constexpr double kRough = 1e-7;
 constexpr double kFine = 1e-14;
 /// A cycle is better if it is so by more than rounding.
 constexpr double kBetter = 1 - 1e-11;
-constexpr std::uint64_t kAskEvery = 1024;
+constexpr std::uint64_t kAskEvery = 64;
 /// Changes drawn for the rounds of a new start; then unchanged ones serve, as with two islands, where there
 /// is but one round.
 constexpr std::size_t kStartTries = 1000;
@@ -81,8 +80,9 @@ class Search {
   }
 
  private:
-  /// Every length from two on, and from eight in steps of a quarter.
+  /// Every length from two on, and from eight in steps of an eighth; or one.
   std::vector<std::size_t> trial_lengths() const {
+    if (options_.one_length) return {best_.cycle.size()};
     std::vector<std::size_t> lengths;
     for (std::size_t length = std::min<std::size_t>(2, options_.max_rounds); length <= options_.max_rounds;
          length += std::max<std::size_t>(1, length / 8))
@@ -124,7 +124,8 @@ class Search {
   double measure(const Cycle& cycle, double cutoff_s, double precision) {
     ++cycles_;
     if (cycles_ % kAskEvery == 0 && options_.stop && options_.stop()) stopped_ = true;
-    return meter_.disagreement_s(cycle, cutoff_s, precision);
+    return options_.cost ? options_.cost(cycle, cutoff_s, precision)
+                         : meter_.disagreement_s(cycle, cutoff_s, precision);
   }
 
   bool over() const { return stopped_ || cycles_ >= options_.max_cycles; }
@@ -135,7 +136,8 @@ class Search {
     const std::uint64_t begin = cycles_;
     while (!stopped_ && cycles_ < end) {
       const double progress = static_cast<double>(cycles_ - begin) / static_cast<double>(end - begin);
-      const double heat_s = best_.disagreement_s * kStartHeat * std::pow(kEndHeat / kStartHeat, progress);
+      const double heat_s =
+          best_.disagreement_s * options_.start_heat * std::pow(kEndHeat / options_.start_heat, progress);
       Cycle next = moves_.change(now.cycle);
       if (next.empty()) {
         ++cycles_;  // So that a problem without moves ends too.

@@ -11,6 +11,10 @@
 
 namespace tombolo::schedule {
 
+/// What a cycle costs, in seconds; above `cutoff_s` any value above it, and else to the share `precision`.
+using CycleCost =
+    std::function<double(std::span<const RoundHandle> cycle, double cutoff_s, double precision)>;
+
 struct SearchOptions {
   std::size_t max_rounds = 8;
   std::uint64_t seed = 1;
@@ -21,20 +25,26 @@ struct SearchOptions {
   std::function<void(std::uint64_t cycles, double best_s)> progress;
   /// What rounds take, if not what the round model says.
   RoundSeconds round_seconds{};
+  /// What is to be least, if not D.
+  CycleCost cost{};
+  /// Only cycles as long as the best of `starts`, for where there is no time for more.
+  bool one_length = false;
+  /// Annealing begins by accepting a cycle worse by this share, one time in e.
+  double start_heat = 0.02;
 };
 
 struct Searched {
   Schedule schedule;
-  double disagreement_s = 0;
-  std::uint64_t cycles = 0;  ///< That were measured.
-  bool stopped = false;      ///< By `stop`: then the answer depends on when.
+  double disagreement_s = 0;  ///< Or what `cost` says.
+  std::uint64_t cycles = 0;   ///< That were measured.
+  bool stopped = false;       ///< By `stop`: then the answer depends on when.
 };
 
-/// Looks for the cycle of at most `max_rounds` rounds with the least D, beginning at `starts`: simulated
-/// annealing (an island moves or two change places, cliques join or split, a round is added, doubled,
-/// dropped, replaced or trades places with another), then each round in turn is put in the place of every
-/// partition that the search knows to be quick. Never worse than the best of `starts`. Unless stopped the
-/// answer is the same for the same problem, starts and options. Errors: those of Problem::check;
+/// Looks for the cycle of at most `max_rounds` rounds with the least D (or `cost`), beginning at `starts`:
+/// simulated annealing (an island moves or two change places, cliques join or split, a round is added,
+/// doubled, dropped, replaced or trades places with another), then each round in turn is put in the place of
+/// every partition that the search knows to be quick. Never worse than the best of `starts`. Unless stopped
+/// the answer is the same for the same problem, starts and options. Errors: those of Problem::check;
 /// kInvalidInput for no starts or `max_rounds` 0; kNotSupported for more than 64 islands.
 Result<Searched> search_cycles(const Problem& problem, std::span<const Schedule> starts,
                                const SearchOptions& options);

@@ -32,7 +32,8 @@ void add_clique(Round& round, Clique clique) {
   round.cliques.push_back(std::move(clique));
 }
 
-/// Two rounds: the rows, which are near, and the columns of a grid with `width` places in a row.
+/// Two rounds: the rows, which are near, and the columns of a grid with `width` places in a row; of one row
+/// there are no columns.
 Schedule grid(const std::vector<Rank>& order, std::size_t width) {
   Round rows;
   Round columns;
@@ -46,7 +47,9 @@ Schedule grid(const std::vector<Rank>& order, std::size_t width) {
     for (std::size_t i = place; i < order.size(); i += width) column.push_back(order[i]);
     add_clique(columns, std::move(column));
   }
-  return {"grid", {std::move(rows), std::move(columns)}};
+  Schedule schedule{"grid", {std::move(rows), std::move(columns)}};
+  std::erase_if(schedule.rounds, [](const Round& round) { return round.cliques.empty(); });
+  return schedule;
 }
 
 /// Pairs, each island with another in each round: one stands still and the others go round. With an odd

@@ -1,21 +1,14 @@
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "base/result.h"
 #include "schedule/optimize/problem.h"
+#include "schedule/optimize/scenarios.h"
 #include "schedule/schedule.h"
 
 namespace tombolo::schedule {
-
-/// By how much capacities and latencies may be off.
-struct UncertaintyOptions {
-  double share = 0.2;  ///< From 0, below 1: each is multiplied by a factor from 1 - share to 1 + share.
-  std::uint64_t seed = 1;
-  std::size_t draws = 200;  ///< At least 10.
-};
 
 /// D of one schedule over the draws.
 struct DisagreementSpread {
@@ -26,10 +19,12 @@ struct DisagreementSpread {
   std::vector<double> ascending_s{};  ///< Of every draw.
 };
 
-/// D of `schedule` when the network is not quite what it was taken for: in each draw every access line, every
-/// direction of a core link, and every link's latency has a factor of its own, uniform and independent.
-/// Routes, trees and modes stay as they were planned. Draws depend on the seed only, so schedules may be
-/// compared draw by draw. Errors: kInvalidInput for options out of range; those of the round model.
+/// The mean over the largest tenth of the values, of at least one; reorders them.
+double mean_of_worst_tenth(std::span<double> values);
+
+/// D of `schedule` when the network is not quite what it was taken for (Scenarios). Routes, trees and modes
+/// stay as they were planned. Draws depend on the seed only, so schedules may be compared draw by draw.
+/// Errors: kInvalidInput for options out of range; those of the round model.
 Result<DisagreementSpread> disagreement_spread(const Problem& problem, const Schedule& schedule,
                                                const UncertaintyOptions& options);
 

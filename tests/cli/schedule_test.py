@@ -247,6 +247,8 @@ class Optimize(Command):
         self.assertLess(spread["p90_s"], spread["worst_decile_s"])
         robust, _ = self.nine_cities(*grid, "--uncertainty", "0.2", "--robust")
         self.assertIs(robust["uncertainty"]["robust"], True)
+        # Beside the best for the network as planned, on the same draws.
+        self.assertEqual(robust["uncertainty"]["planned_worst_decile_s"], spread["worst_decile_s"])
         self.assertLessEqual(robust["uncertainty"]["worst_decile_s"], spread["worst_decile_s"])
         # Nothing uncertain: every draw is the network itself.
         certain, _ = self.nine_cities(*grid, "--uncertainty", "0%")

@@ -84,7 +84,7 @@ void add_optimize_options(CLI::App& command, OptimizeArguments& arguments) {
                   "Also tell D when capacities and latencies are off by up to this share")
       ->type_name("20%");
   command.add_flag("--robust", arguments.robust,
-                   "With --uncertainty: choose for the least D of the worst tenth");
+                   "With --uncertainty: look for the least D of the worst tenth");
   command.add_option("--from", arguments.from, "Begin with this schedule: the one that runs")
       ->type_name("FILE");
   command
@@ -107,8 +107,6 @@ Result<OptimizeWishes> read_wishes(const OptimizeArguments& arguments, const sch
   }
   if (arguments.packed_trees && arguments.wants_event())
     return Error{ErrorCode::kNotSupported, "--trees packed: only with --form barrier"};
-  if (arguments.packed_trees && wishes.uncertainty)
-    return Error{ErrorCode::kNotSupported, "--uncertainty: not with --trees packed yet"};
   if (arguments.robust && !wishes.uncertainty) return invalid_input("--robust: needs --uncertainty");
   for (const std::string& name : arguments.lost_sites) {
     const auto site = find_site(name, network);

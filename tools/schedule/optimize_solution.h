@@ -29,7 +29,8 @@ struct Solution {
   std::vector<std::string> lost_islands{};  ///< The ids of those that the loss took.
   std::optional<double> uncertainty{};      ///< The share; `spread` is D under it.
   schedule::DisagreementSpread spread{};
-  std::size_t candidates = 1;  ///< From which --robust chose.
+  /// With --robust: that of the best schedule for the network as planned, over the draws of `spread`.
+  std::optional<double> planned_worst_decile_s{};
 };
 
 /// Finds the schedule that the command line asks for. `tell` hears how far it is; `clock` measures, and stops
