@@ -83,7 +83,7 @@ TEST_F(StatusCommandTest, JsonOnStandardOutputIsAlone) {
   EXPECT_EQ(report["command"], "status");
   EXPECT_EQ(report["socket"], socket_);
   EXPECT_EQ(report["program"], "edge");
-  EXPECT_EQ(report["rounds"][0]["late"][0], "TYO");
+  EXPECT_EQ(report["jobs"][0]["rounds"][0]["late"][0], "TYO");
 }
 
 TEST_F(StatusCommandTest, AControllerAnswersToo) {

@@ -88,7 +88,7 @@ TEST(StatusTableTest, WhatIsNoStatusIsAnError) {
 
 TEST(StatusTableTest, ANameCannotLeaveItsLine) {
   Json status = control::status_json(control::full_edge_sample("N\nY\x1b[2J\xc2\x9b"));
-  status["peers"][0]["name"] = std::string(5000, 'x');
+  status["jobs"][0]["peers"][0]["name"] = std::string(5000, 'x');
   const std::string tables = status_tables(status);
   EXPECT_TRUE(has(tables, "edge N?Y?[2J??, session")) << tables;
   EXPECT_TRUE(has(tables, "  " + std::string(200, 'x') + "..."));
