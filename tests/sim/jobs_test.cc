@@ -34,6 +34,15 @@ struct TwoJobs {
     if (first) second = Scenario::beside(*first, 1);
   }
 
+  /// Each its schedule; the first rounds are noted.
+  bool install(const schedule::Schedule& of_first, const schedule::Schedule& of_second) {
+    if (!first || !second) return false;
+    const auto one = first->install(of_first), other = second->install(of_second);
+    if (!one || !other) return false;
+    first_round = *one;
+    second_round = *other;
+    return true;
+  }
   bool finished() const { return first->finished() && second->finished(); }
   bool finish() {
     return first->run_until([this] { return finished(); }, 600 * kSecond);
@@ -42,16 +51,15 @@ struct TwoJobs {
   schedule::Network network;
   std::unique_ptr<Scenario> first;
   std::unique_ptr<Scenario> second;
+  std::uint32_t first_round = 0;
+  std::uint32_t second_round = 0;
 };
 
 TEST(Jobs, TwoRunBesideEachOtherAndBothAreExact) {
   TwoJobs jobs;
-  ASSERT_TRUE(jobs.first && jobs.second);
-  const auto full_round = jobs.first->install(full(jobs.network));
-  const auto grid_round = jobs.second->install(grid(jobs.network));
-  ASSERT_TRUE(full_round && grid_round);
-  jobs.first->play_all(*full_round, *full_round + kRounds);
-  jobs.second->play_all(*grid_round, *grid_round + kRounds);
+  ASSERT_TRUE(jobs.install(full(jobs.network), grid(jobs.network)));
+  jobs.first->play_all(jobs.first_round, jobs.first_round + kRounds);
+  jobs.second->play_all(jobs.second_round, jobs.second_round + kRounds);
   ASSERT_TRUE(jobs.finish()) << jobs.first->unfinished() << jobs.second->unfinished();
   EXPECT_EQ(jobs.first->judge(), "");
   EXPECT_EQ(jobs.second->judge(), "");
@@ -61,12 +69,9 @@ TEST(Jobs, TwoRunBesideEachOtherAndBothAreExact) {
 
 TEST(Jobs, AnEpochOfOneIsNoneOfTheOther) {
   TwoJobs jobs;
-  ASSERT_TRUE(jobs.first && jobs.second);
-  const auto first_round = jobs.first->install(full(jobs.network));
-  const auto second_round = jobs.second->install(full(jobs.network));
-  ASSERT_TRUE(first_round && second_round);
-  jobs.first->play_all(*first_round, *first_round + 6);
-  jobs.second->play_all(*second_round, *second_round + 6);
+  ASSERT_TRUE(jobs.install(full(jobs.network), full(jobs.network)));
+  jobs.first->play_all(jobs.first_round, jobs.first_round + 6);
+  jobs.second->play_all(jobs.second_round, jobs.second_round + 6);
   jobs.first->run_for(kSecond);
   ASSERT_TRUE(jobs.second->propose(grid(jobs.network)));
   ASSERT_TRUE(jobs.finish()) << jobs.first->unfinished() << jobs.second->unfinished();
@@ -154,16 +159,13 @@ class Flood {
 
 TEST(Jobs, TheFloodOfOneTakesNothingOfTheOther) {
   TwoJobs jobs;
-  ASSERT_TRUE(jobs.first && jobs.second);
-  const auto first_round = jobs.first->install(full(jobs.network));
-  const auto second_round = jobs.second->install(full(jobs.network));
-  ASSERT_TRUE(first_round && second_round);
+  ASSERT_TRUE(jobs.install(full(jobs.network), full(jobs.network)));
   const Rank mad = rank_of(jobs.network, "LON");
   jobs.second->stop_island(mad);
-  jobs.first->play_all(*first_round, *first_round + kRounds);
-  jobs.second->play_all(*second_round, *second_round);
+  jobs.first->play_all(jobs.first_round, jobs.first_round + kRounds);
+  jobs.second->play_all(jobs.second_round, jobs.second_round);
   jobs.first->run_for(100 * kMillisecond);
-  Flood flood(jobs, mad, *second_round);
+  Flood flood(jobs, mad, jobs.second_round);
   jobs.first->run_for(100 * kMillisecond);
   constexpr std::uint32_t kBurst = 200;
   std::uint32_t sent = 0;
@@ -183,7 +185,7 @@ TEST(Jobs, TheFloodOfOneTakesNothingOfTheOther) {
   // The last rung: the flooded job's round fails and names who did not keep to the rules.
   for (Rank rank = 0; rank < jobs.network.islands.size(); ++rank) {
     if (rank == mad) continue;
-    const Part* const part = jobs.second->part(rank, *second_round);
+    const Part* const part = jobs.second->part(rank, jobs.second_round);
     ASSERT_NE(part, nullptr);
     EXPECT_EQ(part->outcome.stage, island::Stage::kFailed);
     EXPECT_NE(part->outcome.error.message.find(std::to_string(mad)), std::string::npos)
@@ -193,13 +195,10 @@ TEST(Jobs, TheFloodOfOneTakesNothingOfTheOther) {
 
 TEST(Jobs, TheStallOfOneTakesNothingOfTheOther) {
   TwoJobs jobs;
-  ASSERT_TRUE(jobs.first && jobs.second);
-  const auto first_round = jobs.first->install(grid(jobs.network));
-  const auto second_round = jobs.second->install(full(jobs.network));
-  ASSERT_TRUE(first_round && second_round);
+  ASSERT_TRUE(jobs.install(grid(jobs.network), full(jobs.network)));
   const Rank stalled = rank_of(jobs.network, "SIN");
-  jobs.first->play_all(*first_round, *first_round + 2 * kRounds);
-  jobs.second->play_all(*second_round, *second_round + 1);
+  jobs.first->play_all(jobs.first_round, jobs.first_round + 2 * kRounds);
+  jobs.second->play_all(jobs.second_round, jobs.second_round + 1);
   jobs.first->run_for(50 * kMillisecond);
   jobs.second->stop_island(stalled);
   ASSERT_TRUE(jobs.finish()) << jobs.first->unfinished() << jobs.second->unfinished();
@@ -212,10 +211,7 @@ TEST(Jobs, TheStallOfOneTakesNothingOfTheOther) {
 /// The first rung: memory for a quarter of what the plan's windows hold.
 TEST(Jobs, GrantsShrinkToTheQuotaAndNothingElseChanges) {
   TwoJobs jobs(0.25);
-  ASSERT_TRUE(jobs.first && jobs.second);
-  const auto first_round = jobs.first->install(full(jobs.network));
-  const auto second_round = jobs.second->install(grid(jobs.network));
-  ASSERT_TRUE(first_round && second_round);
+  ASSERT_TRUE(jobs.install(full(jobs.network), grid(jobs.network)));
   bool cut = false;
   for (const testbed::EdgeNode& node : jobs.first->testbed().edges()) {
     const auto& windows = jobs.first->control().windows(node.place.site);
@@ -228,8 +224,8 @@ TEST(Jobs, GrantsShrinkToTheQuotaAndNothingElseChanges) {
     EXPECT_LE(arena, node.edge->job(0).config().arena_bytes) << node.site;
   }
   EXPECT_TRUE(cut);
-  jobs.first->play_all(*first_round, *first_round + 2);
-  jobs.second->play_all(*second_round, *second_round + 2);
+  jobs.first->play_all(jobs.first_round, jobs.first_round + 2);
+  jobs.second->play_all(jobs.second_round, jobs.second_round + 2);
   ASSERT_TRUE(jobs.finish()) << jobs.first->unfinished() << jobs.second->unfinished();
   EXPECT_EQ(jobs.first->judge(), "");
   EXPECT_EQ(jobs.second->judge(), "");

@@ -93,6 +93,11 @@ class KeeperTest : public testing::Test {
   void report_island(schedule::SiteId site, bool up) {
     policy_.report(site, std::vector<LinkState>{{true, site, up}}, now_ns_);
   }
+  /// All other edges see that one, or do not.
+  void report_edge(schedule::SiteId seen, bool up) {
+    for (schedule::SiteId site = 0; site < 9; ++site)
+      if (site != seen) policy_.report(site, std::vector<LinkState>{{false, seen, up}}, now_ns_);
+  }
   bool has_link(schedule::SiteId from, schedule::SiteId to) const {
     return std::any_of(network_.links.begin(), network_.links.end(),
                        [&](const auto& link) { return link.from == from && link.to == to; });
@@ -293,11 +298,7 @@ TEST_F(KeeperTest, ARefusalInTheWordsOfADrainIsNone) {
 
 TEST_F(KeeperTest, AnEdgeThatDiesDuringAChangeDoesNotHoldTheNextOne) {
   constexpr schedule::SiteId kSeoul = 6;
-  const auto report_seoul = [&](bool up) {
-    for (schedule::SiteId site = 0; site < 9; ++site)
-      if (site != kSeoul) policy_.report(site, std::vector<LinkState>{{false, kSeoul, up}}, now_ns_);
-  };
-  report_seoul(true);
+  report_edge(kSeoul, true);
   pass(kSecond);
   // It gets no message any more and the stream ends; its neighbours notice a moment later.
   edges_[kSeoul]->connected = false;
@@ -306,7 +307,7 @@ TEST_F(KeeperTest, AnEdgeThatDiesDuringAChangeDoesNotHoldTheNextOne) {
   EXPECT_EQ(controller_->phase(), Controller::Phase::kStaging);
   controller_->disconnected({kSeoul, 1});
   policy_.silent(kSeoul, now_ns_);
-  report_seoul(false);
+  report_edge(kSeoul, false);
   // Long before the change would time out.
   pass(3 * kSecond);
   EXPECT_EQ(controller_->phase(), Controller::Phase::kIdle);
@@ -315,23 +316,19 @@ TEST_F(KeeperTest, AnEdgeThatDiesDuringAChangeDoesNotHoldTheNextOne) {
 
 TEST_F(KeeperTest, AnEdgeThatIsBackBeforeItsLossLedToAnEpochTakesPartAgain) {
   constexpr schedule::SiteId kSeoul = 6;
-  const auto report_seoul = [&](bool up) {
-    for (schedule::SiteId site = 0; site < 9; ++site)
-      if (site != kSeoul) policy_.report(site, std::vector<LinkState>{{false, kSeoul, up}}, now_ns_);
-  };
-  report_seoul(true);
+  report_edge(kSeoul, true);
   pass(kSecond);
   // The epoch without it is refused for as long as it is away.
   edges_[2]->dataplane.refusal = "no memory";
   edges_[kSeoul]->connected = false;
   controller_->disconnected({kSeoul, 1});
   policy_.silent(kSeoul, now_ns_);
-  report_seoul(false);
+  report_edge(kSeoul, false);
   pass(2 * kSecond);
   ASSERT_GT(controller_->state().newest_epoch, 1u);
   ASSERT_EQ(committed(), 1u);
   edges_[kSeoul]->connected = true;
-  report_seoul(true);
+  report_edge(kSeoul, true);
   pass(3 * kSecond);
   edges_[2]->dataplane.refusal.reset();
   pass(3 * kSecond);
