@@ -31,7 +31,7 @@ profiles:
 """
 RATE_BPS = 5e6
 # Who has no processor for a second is not dead, nor is the round.
-SLOW = ("--hello-ms", "1000", "--deadline", "60")
+SLOW = ("--hello-ms", "4000", "--deadline", "60")
 SCALE = ("--profile", "p", "--bytes", "20M", "--scale", "0.0005")
 
 
