@@ -26,17 +26,18 @@ Status InstalledEdge::stage(const schedule::EpochPlan& plan) {
                    fmt::format("link to {}: the plan needs a window of {} packets, the edge reserved {}",
                                to_string(job_.config().links[i].address), needs.link_windows[i],
                                quota.link_windows[i])};
-  const auto window = window_within(plan, place_, quota);
-  if (!window) return Error(window.error());
+  const auto windows = windows_within(plan, place_, quota);
+  if (!windows) return Error(windows.error());
   dataplane::Losses losses;
   if (running_plan_) losses = make_losses(*running_plan_, plan, place_);
-  staged_windows_ = {*window, largest_window(plan, place_)};
-  auto table = make_epoch_table(staged_windows_.is_cut() ? with_windows(plan, *window) : plan, place_,
-                                std::move(losses));
+  auto table = windows->is_cut()
+                   ? make_epoch_table(with_windows(plan, windows->chunks), place_, std::move(losses))
+                   : make_epoch_table(plan, place_, std::move(losses));
   if (!table) return std::move(table).error();
   // What commit will build must not be able to fail then, so it is built once now.
   if (auto trial = dataplane::LaneEpoch::create(*table, 0, 0); !trial) return std::move(trial).error();
   staged_ = std::move(table).value();
+  staged_windows_ = *windows;
   staged_plan_ = plan;
   groups_.stage(plan);
   tell_ports();

@@ -32,14 +32,7 @@ class InstalledEdge final : public EdgeDataplane {
   void commit(std::uint32_t epoch, std::uint32_t activating_round) override;
   void abort(std::uint32_t epoch) override;
 
-  /// The largest window of the job's fold points in the epoch in force, in chunks, and what the plan asks
-  /// for: less of it where the job's quota does not hold that.
-  struct Windows {
-    std::uint32_t chunks = 0;
-    std::uint32_t planned_chunks = 0;
-
-    bool is_cut() const { return chunks < planned_chunks; }
-  };
+  /// Of the epoch in force.
   const Windows& windows() const { return windows_; }
 
  private:

@@ -37,8 +37,7 @@ Error too_small(const Use& least, const JobQuota& quota) {
                                 least.arena_bytes, quota.arena_bytes)};
 }
 
-}  // namespace
-
+/// The largest window that a fold point of the plan has here, in chunks; 0: nothing is folded here.
 std::uint32_t largest_window(const EpochPlan& plan, const EdgePlace& place) {
   const auto here = [&](schedule::Rank rank) {
     return std::any_of(place.links.begin(), place.links.end(),
@@ -56,9 +55,11 @@ std::uint32_t largest_window(const EpochPlan& plan, const EdgePlace& place) {
   return largest;
 }
 
-Result<std::uint32_t> window_within(const EpochPlan& plan, const EdgePlace& place, const JobQuota& quota) {
+}  // namespace
+
+Result<Windows> windows_within(const EpochPlan& plan, const EdgePlace& place, const JobQuota& quota) {
   const std::uint32_t largest = largest_window(plan, place);
-  if (fits(use_of(plan, place, quota), quota)) return largest;
+  if (fits(use_of(plan, place, quota), quota)) return Windows{largest, largest};
   const std::uint32_t lanes = plan.lane_count;
   const auto fits_at = [&](std::uint32_t chunks_per_lane) {
     return fits(use_of(with_windows(plan, chunks_per_lane * lanes), place, quota), quota);
@@ -71,7 +72,7 @@ Result<std::uint32_t> window_within(const EpochPlan& plan, const EdgePlace& plac
     const std::uint32_t middle = good + (bad - good) / 2;
     (fits_at(middle) ? good : bad) = middle;
   }
-  return good * lanes;
+  return Windows{good * lanes, largest};
 }
 
 EpochPlan with_windows(const EpochPlan& plan, std::uint32_t most_chunks) {

@@ -16,16 +16,20 @@ struct JobQuota {
   std::vector<std::uint32_t> link_windows;  ///< By link: packets outstanding per lane.
 };
 
-/// The largest window that a fold point of the plan has here, in chunks; 0: nothing is folded here.
-std::uint32_t largest_window(const schedule::EpochPlan& plan, const EdgePlace& place);
+/// How large the windows of a job's fold points are at an edge, in chunks.
+struct Windows {
+  std::uint32_t chunks = 0;          ///< The largest, within the quota; 0: nothing is folded here.
+  std::uint32_t planned_chunks = 0;  ///< The plan's largest.
 
-/// The largest window, in chunks, that the job's fold points may have at this edge, so that what waits in
-/// them stays within the quota: the plan's largest if that fits. Grants follow windows, so a smaller one
-/// makes sources wait and loses nothing; caches of links cannot be cut that way, and are taken to be large
-/// enough (edge_needs says what that is). Errors: kUnavailable, naming what is too small even for the
-/// smallest windows (one chunk per lane), and what those need.
-Result<std::uint32_t> window_within(const schedule::EpochPlan& plan, const EdgePlace& place,
-                                    const JobQuota& quota);
+  bool is_cut() const { return chunks < planned_chunks; }
+};
+
+/// The largest windows, none above the plan's, with which what waits in them stays within the quota. Grants
+/// follow windows, so smaller ones make sources wait and lose nothing; caches of links cannot be cut that
+/// way, and are taken to be large enough (edge_needs says what that is). Errors: kUnavailable, naming what is
+/// too small even for the smallest windows (one chunk per lane), and what those need.
+Result<Windows> windows_within(const schedule::EpochPlan& plan, const EdgePlace& place,
+                               const JobQuota& quota);
 
 /// The same plan with no window above that.
 schedule::EpochPlan with_windows(const schedule::EpochPlan& plan, std::uint32_t most_chunks);

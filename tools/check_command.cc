@@ -37,9 +37,8 @@ Result<std::vector<schedule::EpochPlan>> plans_of(const control::ControllerFile&
 struct JobNeeds {
   std::uint16_t job = 0;
   control::EdgeNeeds needs;
-  std::uint32_t window =
-      0;  ///< Chunks, the smallest over the plans; less than planned if the quota is small.
-  std::uint32_t planned_window = 0;
+  std::uint64_t cache_buffers = 0;  ///< That the windows of its links reserve.
+  control::Windows windows;         ///< While nothing is lost.
 };
 
 /// Errors: those of the controller's file; kInvalidInput if it goes with no job of the edge; kUnavailable,
@@ -60,7 +59,10 @@ Result<JobNeeds> job_needs(const control::EdgeFile& edge, const std::string& pat
   JobNeeds needs;
   needs.job = found->job;
   control::JobQuota quota{found->buffers, found->arena_bytes, {}};
-  for (const control::EdgeLinkConfig& link : found->links) quota.link_windows.push_back(link.window_packets);
+  for (const control::EdgeLinkConfig& link : found->links) {
+    quota.link_windows.push_back(link.window_packets);
+    needs.cache_buffers += std::uint64_t{link.window_packets} * edge.lanes;
+  }
   for (const schedule::EpochPlan& plan : *plans)
     control::widen(needs.needs, control::edge_needs(plan, found->place()));
   for (std::size_t i = 0; i < needs.needs.link_windows.size(); ++i)
@@ -74,12 +76,9 @@ Result<JobNeeds> job_needs(const control::EdgeFile& edge, const std::string& pat
                  fmt::format("{}: memory.buffer_bytes: {}, the schedule needs {}", edge.path,
                              edge.buffer_bytes, needs.needs.buffer_bytes)};
   for (const schedule::EpochPlan& plan : *plans) {
-    const auto window = control::window_within(plan, found->place(), quota);
-    if (!window) return Error(window.error()).within(where);
-    const std::uint32_t planned = control::largest_window(plan, found->place());
-    const bool first = needs.planned_window == 0;
-    if (first || *window < needs.window) needs.window = *window;
-    needs.planned_window = std::max(needs.planned_window, planned);
+    const auto windows = control::windows_within(plan, found->place(), quota);
+    if (!windows) return Error(windows.error()).within(where);
+    if (&plan == &plans->front()) needs.windows = *windows;
   }
   return needs;
 }
@@ -103,19 +102,14 @@ void print_memory(const control::EdgeMemory& memory, std::uint64_t available, st
              limit == 0 ? "" : ", the file's limit is " + format_bytes(limit));
 }
 
-void print_needs(const control::EdgeFile& file, const JobNeeds& needs) {
+void print_needs(const JobNeeds& needs) {
   fmt::print("job {}: its schedule wants {} buffers and an arena of {}\n", needs.job, needs.needs.buffers(),
              format_bytes(needs.needs.arena_bytes));
-  if (needs.window < needs.planned_window)
-    fmt::print("  its quota makes its windows smaller, {} chunks instead of {}: rounds may take longer\n",
-               needs.window, needs.planned_window);
-  std::uint64_t reserved = 0;
-  for (const control::EdgeJobFile& job : file.jobs)
-    if (job.job == needs.job)
-      for (const control::EdgeLinkConfig& link : job.links)
-        reserved += std::uint64_t{link.window_packets} * file.lanes;
-  if (reserved > needs.needs.cache_buffers())
-    fmt::print("  the windows of its links reserve {} of the buffers, {} would do\n", reserved,
+  if (needs.windows.is_cut())
+    fmt::print("  its quota makes windows smaller, {} chunks instead of {}: rounds may take longer\n",
+               needs.windows.chunks, needs.windows.planned_chunks);
+  if (needs.cache_buffers > needs.needs.cache_buffers())
+    fmt::print("  the windows of its links reserve {} of the buffers, {} would do\n", needs.cache_buffers,
                needs.needs.cache_buffers());
 }
 
@@ -143,9 +137,9 @@ int run_check(const Options& options) {
     json["jobs"].push_back({{"job", needs->job},
                             {"needed_buffers", needs->needs.buffers()},
                             {"needed_arena_bytes", needs->needs.arena_bytes},
-                            {"window_chunks", needs->window},
-                            {"planned_window_chunks", needs->planned_window}});
-    if (prints_tables(options.json)) print_needs(*file, *needs);
+                            {"window_chunks", needs->windows.chunks},
+                            {"planned_window_chunks", needs->windows.planned_chunks}});
+    if (prints_tables(options.json)) print_needs(*needs);
   }
   if (auto written = write_report(json, options.json); !written) return report_error(written.error());
   if (auto fits = control::check_memory(*file, memory, available); !fits) return report_error(fits.error());

@@ -37,9 +37,11 @@ Hugepages hugepages_of(HugepageUse use) {
   return Hugepages::kAuto;
 }
 
-void log(const LogSink& sink, LogLevel level, std::string_view event,
-         std::initializer_list<LogField> fields) {
-  if (sink) sink(level, event, {fields.begin(), fields.size()});
+JobNames names_of(const EdgeJobFile& job) {
+  JobNames names;
+  for (const EdgeLinkConfig& link : job.links) names.links.push_back(link.name);
+  for (const schedule::Island& island : job.topology.islands) names.islands.push_back(island.id);
+  return names;
 }
 
 }  // namespace
@@ -47,8 +49,10 @@ void log(const LogSink& sink, LogLevel level, std::string_view event,
 Result<std::unique_ptr<EdgeNode>> EdgeNode::start(const EdgeFile& file, bool insecure, LogSink log_sink) {
   std::unique_ptr<EdgeNode> node(new EdgeNode(file, std::move(log_sink)));
   node->started_ns_ = node->clock_.now_ns();
-  for (const EdgeJobFile& job : node->file_.jobs)
+  for (const EdgeJobFile& job : node->file_.jobs) {
     node->jobs_.push_back(std::make_unique<NodeJob>(job, node->log_));
+    node->names_.push_back(names_of(job));
+  }
   for (const auto step :
        {&EdgeNode::open_state, &EdgeNode::start_dpdk, &EdgeNode::open_ports, &EdgeNode::make_edge})
     if (auto done = ((*node).*step)(); !done) return std::move(done).error();
@@ -252,9 +256,7 @@ EdgeSample EdgeNode::sample() const {
   surroundings.pools.push_back({"headers", pool_->headers(), pool_->headers_in_use(),
                                 pool_->headers_high_water(), pool_->header_empties()});
   for (const auto& runner : runners_) surroundings.times.push_back(sample_times(*runner));
-  std::vector<JobNames> names;
-  for (const auto& job : jobs_) names.push_back(job->names());
-  EdgeSample sample = take_sample(*edge_, names, std::move(surroundings), clock_.now_ns());
+  EdgeSample sample = take_sample(*edge_, names_, std::move(surroundings), clock_.now_ns());
   sample.uptime_ns = clock_.now_ns() - started_ns_;
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     jobs_[i]->complete(sample.jobs[i]);

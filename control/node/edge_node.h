@@ -65,6 +65,7 @@ class EdgeNode {
   Nanoseconds started_ns_ = 0;
   std::uint32_t session_ = 0;
   fold::InstructionSet instruction_set_ = fold::InstructionSet::kBaseline;
+  std::vector<JobNames> names_;  ///< By job.
   // Members are destroyed in reverse order: doors first, then workers, jobs, edge, ports, pool.
   std::unique_ptr<StateFolder> state_;
   std::unique_ptr<dataplane::MbufPool> pool_;

@@ -21,10 +21,7 @@ LogSink with_job(LogSink log, std::uint16_t job) {
 }  // namespace
 
 NodeJob::NodeJob(const EdgeJobFile& file, LogSink log)
-    : file_(file), log_(with_job(std::move(log), file.job)) {
-  for (const EdgeLinkConfig& link : file.links) names_.links.push_back(link.name);
-  for (const schedule::Island& island : file.topology.islands) names_.islands.push_back(island.id);
-}
+    : file_(file), log_(with_job(std::move(log), file.job)) {}
 
 Status NodeJob::open_state(const std::string& folder) {
   auto opened = StateFolder::open(fmt::format("{}/job-{}", folder, file_.job));
@@ -73,22 +70,18 @@ void NodeJob::complete(JobSample& sample) const {
   sample.aggregation.planned_window_chunks = installed_->windows().planned_chunks;
 }
 
-void NodeJob::log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) const {
-  if (log_) log_(level, event, {fields.begin(), fields.size()});
-}
-
 void NodeJob::log_changes() {
   for (std::size_t link = 0; link < file_.links.size(); ++link) {
     const bool up = job_->link_up(link);
     if (up == links_were_up_[link]) continue;
     links_were_up_[link] = up;
-    log(up ? LogLevel::kInfo : LogLevel::kWarning, up ? "neighbour up" : "neighbour down",
+    log(log_, up ? LogLevel::kInfo : LogLevel::kWarning, up ? "neighbour up" : "neighbour down",
         {{"neighbour", file_.links[link].name}});
   }
   log_epoch();
   const std::uint64_t failed = job_->totals().rounds_failed;
   if (failed != logged_failed_)
-    log(LogLevel::kWarning, "rounds failed", {{"lanes", failed - logged_failed_}});
+    log(log_, LogLevel::kWarning, "rounds failed", {{"lanes", failed - logged_failed_}});
   logged_failed_ = failed;
 }
 
@@ -96,10 +89,11 @@ void NodeJob::log_epoch() {
   const auto& newest = job_->live_epochs()[0];
   if (newest.table == nullptr || newest.table->epoch == logged_epoch_) return;
   logged_epoch_ = newest.table->epoch;
-  log(LogLevel::kInfo, "epoch in force", {{"epoch", logged_epoch_}, {"round", newest.first_round}});
-  const InstalledEdge::Windows& windows = installed_->windows();
+  log(log_, LogLevel::kInfo, "epoch in force", {{"epoch", logged_epoch_}, {"round", newest.first_round}});
+  const Windows& windows = installed_->windows();
   if (windows.is_cut())
-    log(LogLevel::kWarning, "grants are smaller than planned: the job's quota does not hold its windows",
+    log(log_, LogLevel::kWarning,
+        "grants are smaller than planned: the job's quota does not hold its windows",
         {{"epoch", logged_epoch_},
          {"window_chunks", windows.chunks},
          {"planned_window_chunks", windows.planned_chunks}});

@@ -37,20 +37,16 @@ class NodeJob {
   /// Tells the log what has changed since the last call.
   void log_changes();
 
-  const EdgeJobFile& file() const { return file_; }
-  const JobNames& names() const { return names_; }
   const AgentService& agent() const { return *agent_; }
   /// Adds what the agent knows.
   void complete(JobSample& sample) const;
 
  private:
-  void log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) const;
   std::vector<LinkState> link_states() const;
   void log_epoch();
 
   const EdgeJobFile& file_;
   const LogSink log_;
-  JobNames names_;
   std::unique_ptr<StateFolder> state_;
   dataplane::EdgeJob* job_ = nullptr;
   std::unique_ptr<InstalledEdge> installed_;

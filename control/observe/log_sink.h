@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,5 +46,11 @@ struct LogField {
 /// How a library tells what happened: only programs own a log. The event is a short sentence that never
 /// varies; what varies is in the fields. May be called from any thread; empty means that nobody listens.
 using LogSink = std::function<void(LogLevel, std::string_view event, std::span<const LogField>)>;
+
+/// Tells the sink, if somebody listens.
+inline void log(const LogSink& sink, LogLevel level, std::string_view event,
+                std::initializer_list<LogField> fields) {
+  if (sink) sink(level, event, {fields.begin(), fields.size()});
+}
 
 }  // namespace tombolo::control

@@ -124,7 +124,7 @@ class Jobs(case.Case):
         self.assertEqual({outcome: count - was[outcome] for outcome, count in now.items() if outcome != "complete"},
                          {"deadline": 0, "abandoned": 0, "superseded": 0, "lost": 0})
         failed = next(event for _, event, _ in second.events["A"] if event["event"] == "failed")
-        self.assertRegex(failed["error"], r"\b2\b", "the rank of who died")
+        self.assertEqual(failed["missing"], [self.others["C"].rank], failed)
         self.expect_all(self.runners[0])
 
     def test_a_job_with_a_small_quota_gets_smaller_grants_and_is_exact(self):

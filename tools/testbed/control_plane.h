@@ -36,9 +36,7 @@ class ControlPlane {
   void lose_edge(schedule::SiteId site);
 
   /// What the job's windows at that site's edge are.
-  const control::InstalledEdge::Windows& windows(schedule::SiteId site) const {
-    return edges_[site]->windows();
-  }
+  const control::Windows& windows(schedule::SiteId site) const { return edges_[site]->windows(); }
 
   std::uint32_t next_epoch() const { return controller_->next_epoch(); }
 

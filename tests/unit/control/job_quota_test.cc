@@ -30,7 +30,7 @@ class JobQuotaTest : public testing::TestWithParam<bool> {
     // The first site that folds: any does without trees, the root and branching sites with them.
     schedule::SiteId site = 0;
     do place_ = place_of(site);
-    while (largest_window(plan_, place_) == 0 && ++site < network_.site_names.size());
+    while (planned() == 0 && ++site < network_.site_names.size());
   }
 
   EdgePlace place_of(schedule::SiteId site) const {
@@ -41,6 +41,8 @@ class JobQuotaTest : public testing::TestWithParam<bool> {
       if (network_.islands[rank].site == site) place.links.push_back({true, rank});
     return place;
   }
+  /// The largest window that the plan has here, in chunks.
+  std::uint32_t planned() const { return windows_within(plan_, place_, whole())->planned_chunks; }
   /// A quota that holds all that the plan wants, and no more.
   JobQuota whole() const {
     const EdgeNeeds needs = edge_needs(plan_, place_);
@@ -57,43 +59,45 @@ class JobQuotaTest : public testing::TestWithParam<bool> {
 };
 
 TEST_P(JobQuotaTest, WhatFitsIsLeftAlone) {
-  const std::uint32_t largest = largest_window(plan_, place_);
+  const std::uint32_t largest = planned();
   ASSERT_GT(largest, 64U * kLanes) << "the test wants something to cut";
-  EXPECT_EQ(*window_within(plan_, place_, whole()), largest);
+  EXPECT_EQ(windows_within(plan_, place_, whole())->chunks, largest);
   JobQuota no_limit = whole();
   no_limit.arena_bytes = 0;
-  EXPECT_EQ(*window_within(plan_, place_, no_limit), largest);
+  EXPECT_EQ(windows_within(plan_, place_, no_limit)->chunks, largest);
 }
 
 TEST_P(JobQuotaTest, TheLargestWindowThatFitsIsFound) {
   for (const std::uint64_t part : {2U, 3U, 8U, 50U}) {
     JobQuota quota = whole();
     quota.arena_bytes /= part;
-    const auto window = window_within(plan_, place_, quota);
+    const auto window = windows_within(plan_, place_, quota);
     ASSERT_TRUE(window.ok()) << window.error().message;
-    EXPECT_EQ(*window % kLanes, 0U) << "a part for each lane";
-    EXPECT_LE(arena_of(*window), quota.arena_bytes);
-    EXPECT_GT(arena_of(*window + kLanes), quota.arena_bytes) << "one more chunk per lane would not fit";
+    EXPECT_EQ(window->chunks % kLanes, 0U) << "a part for each lane";
+    EXPECT_LE(arena_of(window->chunks), quota.arena_bytes);
+    EXPECT_GT(arena_of(window->chunks + kLanes), quota.arena_bytes)
+        << "one more chunk per lane would not fit";
   }
 }
 
 TEST_P(JobQuotaTest, OneByteLessIsAChunkPerLaneLess) {
-  const std::uint32_t largest = largest_window(plan_, place_);
+  const std::uint32_t largest = planned();
   JobQuota quota = whole();
   --quota.arena_bytes;
-  const auto window = window_within(plan_, place_, quota);
+  const auto window = windows_within(plan_, place_, quota);
   ASSERT_TRUE(window.ok()) << window.error().message;
-  EXPECT_LT(*window, largest);
-  EXPECT_GE(*window, largest - kLanes);
+  EXPECT_LT(window->chunks, largest);
+  EXPECT_EQ(window->planned_chunks, largest);
+  EXPECT_GE(window->chunks, largest - kLanes);
 }
 
 TEST_P(JobQuotaTest, TooSmallIsNamedWithWhatIsNeeded) {
   constexpr std::uint32_t kLeast = kLanes;
   JobQuota quota = whole();
   quota.arena_bytes = arena_of(kLeast);
-  EXPECT_EQ(*window_within(plan_, place_, quota), kLeast);
+  EXPECT_EQ(windows_within(plan_, place_, quota)->chunks, kLeast);
   --quota.arena_bytes;
-  const auto arena = window_within(plan_, place_, quota);
+  const auto arena = windows_within(plan_, place_, quota);
   ASSERT_FALSE(arena.ok());
   EXPECT_EQ(arena.error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(arena.error().message, "the plan needs an arena of at least " +
@@ -102,7 +106,7 @@ TEST_P(JobQuotaTest, TooSmallIsNamedWithWhatIsNeeded) {
   quota = whole();
   const std::uint64_t least = edge_needs(with_windows(plan_, kLeast), place_).buffers();
   quota.buffers = least - 1;
-  const auto buffers = window_within(plan_, place_, quota);
+  const auto buffers = windows_within(plan_, place_, quota);
   ASSERT_FALSE(buffers.ok());
   EXPECT_EQ(buffers.error().message, "the plan needs at least " + std::to_string(least) +
                                          " packet buffers, the job's quota is " + std::to_string(least - 1));
@@ -111,9 +115,9 @@ TEST_P(JobQuotaTest, TooSmallIsNamedWithWhatIsNeeded) {
 TEST_P(JobQuotaTest, LinksThatReserveMoreThanThePlanNeedsUseTheQuota) {
   JobQuota quota = whole();
   quota.link_windows[0] *= 2;
-  EXPECT_FALSE(window_within(plan_, place_, quota).ok()) << "their caches may fill that much";
+  EXPECT_FALSE(windows_within(plan_, place_, quota).ok()) << "their caches may fill that much";
   quota.buffers += std::uint64_t{quota.link_windows[0] / 2} * kLanes;
-  EXPECT_EQ(*window_within(plan_, place_, quota), largest_window(plan_, place_));
+  EXPECT_EQ(windows_within(plan_, place_, quota)->chunks, planned());
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, JobQuotaTest, testing::Bool(),

@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
-#include <vector>
+#include <map>
+#include <memory>
+#include <utility>
 
 #include "protocol/wire/packet.h"
 #include "tests/unit/dataplane/edge/small_edge.h"
