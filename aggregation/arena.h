@@ -2,9 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <span>
 #include <vector>
 
+#include "aggregation/stream_copy.h"
 #include "base/check.h"
 
 namespace tombolo::aggregation {
@@ -14,6 +17,8 @@ namespace tombolo::aggregation {
 /// cache: 256 KiB are half of the second-level cache of the smallest server cores. What waits longer would
 /// leave the cache anyway, and would pin a receive buffer for as long as the slowest member is late.
 inline constexpr std::uint32_t kHeldBytes = 256 * 1024;
+/// What is copied into an arena that has more than so much in use is written past the caches.
+inline constexpr std::size_t kCachedBytes = 4 << 20;
 /// Contributions stay in their packets for as long as they wait.
 inline constexpr std::uint32_t kHoldAll = std::numeric_limits<std::uint32_t>::max();
 
@@ -48,9 +53,16 @@ class Arena {
   }
 
   bool exists() const { return memory_ != nullptr; }
-  std::byte* cell(std::size_t place) const {
-    CHECK(place < cells_);
-    return memory_ + place * cell_bytes_;
+  /// Copies a contribution into its cell and returns where it is. So many cells are in use: they are read
+  /// before this one, mostly, so that their number tells whether it will still be in the cache.
+  std::byte* store(std::size_t place, std::span<const std::byte> contribution, std::size_t in_use) {
+    CHECK(place < cells_ && contribution.size() <= cell_bytes_);
+    std::byte* const cell = memory_ + place * cell_bytes_;
+    if (in_use * cell_bytes_ > kCachedBytes)
+      stream_copy(cell, contribution.data(), contribution.size());
+    else if (!contribution.empty())
+      std::memcpy(cell, contribution.data(), contribution.size());
+    return cell;
   }
   bool holds(const std::byte* data) const {
     return exists() && data >= memory_ && data < memory_ + cells_ * cell_bytes_;

@@ -144,9 +144,7 @@ bool RoundWindow::still_waits(const Arena::Waiting& waiting) const {
 void RoundWindow::copy_to_arena(const Arena::Waiting& waiting) {
   const std::size_t slot = slot_of(waiting.index);
   const std::size_t place = slot * max_members_ + waiting.member;
-  std::byte* const cell = arena_.cell(slot * members_ + waiting.member);
-  if (waiting.bytes > 0) std::memcpy(cell, data_[place], waiting.bytes);
-  data_[place] = cell;
+  data_[place] = arena_.store(slot * members_ + waiting.member, {data_[place], waiting.bytes}, in_arena_);
   keep_[place].reset();
   ++in_arena_;
 }

@@ -5,8 +5,9 @@
 
 namespace tombolo {
 
-/// A page-aligned, zeroed region from the kernel. Address space is reserved at once; a page costs memory only
-/// when it is first touched, so a generous region is free until it is needed.
+/// A page-aligned, zeroed region from the kernel, of huge pages where there are some. Address space is
+/// reserved at once; a page costs memory only when it is first touched, so a generous region is free until it
+/// is needed.
 class MappedMemory {
  public:
   MappedMemory() = default;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "tools/cli_fwd.h"
 
 namespace tombolo::tools {
 

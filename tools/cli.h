@@ -1,10 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/result.h"
+#include "tools/cli_fwd.h"
 
 namespace tombolo::tools {
 

@@ -1,5 +1,6 @@
 #include "tools/number_options.h"
 
+#include <CLI/CLI.hpp>
 #include <vector>
 
 #include "base/number_format.h"

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <string>
+
+#include "tools/cli_fwd.h"
 
 namespace tombolo::tools {
 

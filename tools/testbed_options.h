@@ -1,7 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +7,7 @@
 
 #include "base/result.h"
 #include "schedule/topology.h"
+#include "tools/cli_fwd.h"
 #include "tools/testbed/experiment.h"
 #include "tools/testbed_report.h"
 

@@ -120,10 +120,9 @@ void Lane::forward(const wire::Header& header, RxPacket& packet, const multicast
   if (branch.child_links == 0) return;
   const std::byte* const payload = packet.buffer.data() + kHeaderBytes;
   replicator_.replicate(header, payload, header.payload_bytes, packet.buffer, branch.child_links,
-                        [&](std::uint8_t link, TxPacket&& copy) {
-                          wire::Header stamped = header;
-                          stamped.flags = 0;
-                          send_sequenced(link, stamped, copy.payload, copy.payload_bytes,
+                        [&](std::uint8_t link, multicast::Copy&& copy) {
+                          copy.header.flags = 0;
+                          send_sequenced(link, copy.header, copy.payload, copy.payload_bytes,
                                          std::move(copy.keep), now_ns);
                         });
 }

@@ -126,7 +126,7 @@ void Lane::transmit(std::uint8_t link, wire::Header& header, const std::byte* pa
   const EdgeLink& to = links_[link].config;
   header.session = config_.session;
   header.timestamp_us = link::timestamp_us(now_ns);
-  TxPacket packet;
+  TxPacket& packet = transmitters_[to.port]->next(now_ns);
   packet.to = to.address;
   packet.lane = config_.lane;
   wire::seal(header, packet.header);
@@ -136,7 +136,6 @@ void Lane::transmit(std::uint8_t link, wire::Header& header, const std::byte* pa
   peer_counters_[link].tx_packets.add();
   peer_counters_[link].tx_bytes.add(kHeaderBytes + payload_bytes);
   touched_links_ |= std::uint64_t{1} << link;
-  transmitters_[to.port]->send(std::move(packet), now_ns);
 }
 
 }  // namespace tombolo::dataplane

@@ -91,20 +91,18 @@ void Lane::finish_site_chunk(LaneEpoch& epoch, std::size_t point, OpenRound& rou
 void Lane::send_down(const wire::Header& header, const std::byte* payload, const BufferRef& keep,
                      LaneEpoch& epoch, const Branch& branch, Nanoseconds now_ns) {
   const std::uint32_t bytes = header.payload_bytes;
-  const auto send = [&](std::uint8_t link, TxPacket&& copy, wire::Header stamped) {
-    stamped.flags = 0;
-    send_sequenced(link, stamped, copy.payload, copy.payload_bytes, std::move(copy.keep), now_ns);
+  const auto send = [&](std::uint8_t link, multicast::Copy&& copy) {
+    copy.header.flags = 0;
+    send_sequenced(link, copy.header, copy.payload, copy.payload_bytes, std::move(copy.keep), now_ns);
   };
-  if (branch.child_links != 0)
-    replicator_.replicate(header, payload, bytes, keep, branch.child_links,
-                          [&](std::uint8_t link, TxPacket&& copy) { send(link, std::move(copy), header); });
+  if (branch.child_links != 0) replicator_.replicate(header, payload, bytes, keep, branch.child_links, send);
   if (branch.traffic != Traffic::kResults) return;
   for (std::uint64_t rest = branch.deliver; rest != 0; rest &= rest - 1) {
     const LocalIsland& local = epoch.table->islands[static_cast<std::size_t>(std::countr_zero(rest))];
-    wire::Header own = header;
-    own.tree = wire::kNoTree;
-    own.rank = local.rank;
-    send(local.link, multicast::make_copy(own, payload, bytes, keep), own);
+    multicast::Copy own{header, payload, bytes, keep.share()};
+    own.header.tree = wire::kNoTree;
+    own.header.rank = local.rank;
+    send(local.link, std::move(own));
   }
   if (branch.deliver != 0 && epoch.results.add(header.tree, header.round))
     end_results(epoch, branch, header.tree, header.round, {});

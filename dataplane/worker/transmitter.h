@@ -15,10 +15,11 @@ class Transmitter {
  public:
   Transmitter(Port& port, std::uint32_t queue) : port_(&port), queue_(queue) {}
 
-  /// Takes a packet; sends the burst when it is full.
-  void send(TxPacket&& packet, Nanoseconds now_ns) {
-    burst_[count_++] = std::move(packet);
+  /// The burst's next packet, for the caller to fill in all of it but `keep`, which is empty, where it needs
+  /// none; sends the burst first when it is full.
+  TxPacket& next(Nanoseconds now_ns) {
     if (count_ == burst_.size()) flush(now_ns);
+    return burst_[count_++];
   }
 
   /// Sends what has been collected. What the port does not take is counted; the link repairs it like a loss.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,6 +11,7 @@
 #include "tools/bench/progress.h"
 #include "tools/bench/rivals.h"
 #include "tools/bench/row.h"
+#include "tools/cli_fwd.h"
 
 namespace tombolo::bench {
 

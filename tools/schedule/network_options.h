@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,6 +8,7 @@
 #include "base/result.h"
 #include "schedule/round_model.h"
 #include "schedule/topology.h"
+#include "tools/cli_fwd.h"
 
 namespace tombolo::tools {
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 #include "base/result.h"
 #include "schedule/optimize/optimize.h"
 #include "schedule/optimize/reoptimize.h"
+#include "tools/cli_fwd.h"
 #include "tools/schedule/event_solution.h"
 #include "tools/schedule/network_options.h"
 

@@ -1,5 +1,7 @@
 #include "tools/schedule/schedule_command.h"
 
+#include <CLI/CLI.hpp>
+
 #include "tools/schedule/compare_command.h"
 #include "tools/schedule/evaluate_command.h"
 #include "tools/schedule/optimize_command.h"

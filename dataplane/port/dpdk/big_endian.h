@@ -25,6 +25,10 @@ inline void put32(std::byte* at, std::uint32_t value) {
   if constexpr (std::endian::native == std::endian::little) value = __builtin_bswap32(value);
   std::memcpy(at, &value, sizeof value);
 }
+inline void put64(std::byte* at, std::uint64_t value) {
+  if constexpr (std::endian::native == std::endian::little) value = __builtin_bswap64(value);
+  std::memcpy(at, &value, sizeof value);
+}
 inline void put48(std::byte* at, std::uint64_t value) {
   put16(at, static_cast<std::uint32_t>(value >> 32));
   put32(at + 2, static_cast<std::uint32_t>(value));

@@ -153,7 +153,7 @@ class DpdkPort final : public Port {
 
   // Sending.
   std::size_t transmit_burst(Queue& queue, std::span<TxPacket> packets, Nanoseconds now_ns);
-  FrameDrop prepare(Queue& queue, TxPacket& packet, rte_mbuf*& frame);
+  FrameDrop prepare(Queue& queue, TxPacket& packet, const NeighbourTable::Route& route, rte_mbuf*& frame);
   rte_mbuf* shareable(const TxPacket& packet) const;
   FrameDrop chain(const TxPacket& packet, const Framing& framing, rte_mbuf* payload, rte_mbuf*& frame);
   FrameDrop flatten(const TxPacket& packet, const Framing& framing, rte_mbuf*& frame);

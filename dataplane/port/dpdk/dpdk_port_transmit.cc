@@ -46,8 +46,14 @@ std::size_t DpdkPort::transmit_burst(Queue& queue, std::span<TxPacket> packets, 
   std::array<FrameDrop, kBurst> outcome;    // Of each packet.
   std::size_t built = 0, seen = 0;
   FrameDrop refusal = FrameDrop::kTxFull;
+  // The packets of a burst mostly go one way. 0.0.0.0 is nobody.
+  std::uint32_t routed_ipv4 = 0;
+  NeighbourTable::Route route{FrameDrop::kUnknownNeighbour, 0, 0};
   for (; seen < packets.size(); ++seen) {
-    outcome[seen] = prepare(queue, packets[seen], frames[built]);
+    const std::uint32_t to = packets[seen].to.ipv4;
+    if (to != routed_ipv4) route = neighbours_->route(to);
+    routed_ipv4 = to;
+    outcome[seen] = prepare(queue, packets[seen], route, frames[built]);
     if (is_shortage(outcome[seen])) {
       refusal = outcome[seen];
       break;
@@ -75,8 +81,8 @@ std::size_t DpdkPort::transmit_burst(Queue& queue, std::span<TxPacket> packets, 
 }
 
 /// Makes the frame of a packet, or says why there is none.
-FrameDrop DpdkPort::prepare(Queue& queue, TxPacket& packet, rte_mbuf*& frame) {
-  const NeighbourTable::Route route = neighbours_->route(packet.to.ipv4);
+FrameDrop DpdkPort::prepare(Queue& queue, TxPacket& packet, const NeighbourTable::Route& route,
+                            rte_mbuf*& frame) {
   if (route.drop != FrameDrop::kNone) return route.drop;
   if (frame_bytes(packet) > config_.mtu + kEthernetBytes) return FrameDrop::kTxTooLarge;
   Framing framing;

@@ -23,6 +23,16 @@ ParsedFrame dropped(FrameDrop reason) {
   return result;
 }
 
+/// Of a header that we write. Summed from the values: reading back what was just written would wait for it to
+/// leave the store buffer.
+std::uint16_t ipv4_checksum(std::uint32_t from, std::uint32_t to, std::uint8_t protocol,
+                            std::uint32_t total_bytes) {
+  std::uint32_t sum = kVersionAndLength + total_bytes + kDoNotFragment + (kTimeToLive << 8 | protocol);
+  sum += (from >> 16) + (from & 0xffff) + (to >> 16) + (to & 0xffff);
+  sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<std::uint16_t>(~(sum + (sum >> 16)));
+}
+
 /// The IPv4 header, checked but for whom it is for.
 FrameDrop check_ipv4_header(std::span<const std::byte> packet) {
   if (packet.size() < kIpv4Bytes) return FrameDrop::kTruncated;
@@ -120,14 +130,19 @@ ParsedFrame parse_frame(std::span<const std::byte> frame, const FrameFilter& fil
 }
 
 void write_framing(std::byte* out, const Framing& framing, std::uint32_t packet_bytes) {
-  const std::uint32_t datagram_bytes = kUdpBytes + packet_bytes;
-  write_ethernet(out, framing.to_mac, framing.from_mac, kEtherTypeIpv4);
-  write_ipv4(out + kEthernetBytes, framing.from_ipv4, framing.to_ipv4, kProtocolUdp, datagram_bytes);
-  std::byte* const udp = out + kEthernetBytes + kIpv4Bytes;
-  put16(udp, framing.from_port);
-  put16(udp + 2, framing.to_port);
-  put16(udp + 4, datagram_bytes);
-  put16(udp + 6, 0);  // No checksum: the packet has its own.
+  // The fields of write_ethernet and write_ipv4, put together in registers: every copy has them.
+  const std::uint64_t datagram = kUdpBytes + packet_bytes;
+  const std::uint64_t total = kIpv4Bytes + datagram;
+  const std::uint64_t from = framing.from_ipv4, to = framing.to_ipv4;
+  const std::uint64_t checksum =
+      ipv4_checksum(framing.from_ipv4, framing.to_ipv4, kProtocolUdp, static_cast<std::uint32_t>(total));
+  put64(out, framing.to_mac << 16 | framing.from_mac >> 32);
+  put64(out + 8, framing.from_mac << 32 | std::uint64_t{kEtherTypeIpv4} << 16 | kVersionAndLength);
+  put64(out + 16, total << 48 | std::uint64_t{kDoNotFragment} << 16 | kTimeToLive << 8 | kProtocolUdp);
+  put64(out + 24, checksum << 48 | from << 16 | to >> 16);
+  put64(out + 32,
+        to << 48 | std::uint64_t{framing.from_port} << 32 | std::uint64_t{framing.to_port} << 16 | datagram);
+  put16(out + 40, 0);  // No UDP checksum: the packet has its own.
 }
 
 std::uint16_t internet_checksum(std::span<const std::byte> bytes) {
@@ -169,11 +184,7 @@ void write_ipv4(std::byte* out, std::uint32_t from, std::uint32_t to, std::uint8
   put16(out + 8, kTimeToLive << 8 | protocol);
   put32(out + 12, from);
   put32(out + 16, to);
-  // Summed from the values: reading back what was just written would wait for it to leave the store buffer.
-  std::uint32_t sum = kVersionAndLength + total + kDoNotFragment + (kTimeToLive << 8 | protocol);
-  sum += (from >> 16) + (from & 0xffff) + (to >> 16) + (to & 0xffff);
-  sum = (sum & 0xffff) + (sum >> 16);
-  put16(out + 10, ~(sum + (sum >> 16)));
+  put16(out + 10, ipv4_checksum(from, to, protocol, total));
 }
 
 }  // namespace tombolo::dataplane

@@ -37,9 +37,9 @@ class ReplicatorTest : public testing::Test {
   }
   std::size_t replicate(std::uint64_t links) {
     return replicator_.replicate(header_, keep_.data() + kHeaderBytes, 100, keep_, links,
-                                 [this](std::uint8_t link, TxPacket&& packet) {
+                                 [this](std::uint8_t link, Copy&& copy) {
                                    links_.push_back(link);
-                                   packets_.push_back(std::move(packet));
+                                   copies_.push_back(std::move(copy));
                                  });
   }
 
@@ -48,20 +48,19 @@ class ReplicatorTest : public testing::Test {
   wire::Header header_;
   Replicator replicator_;
   std::vector<std::uint8_t> links_;
-  std::vector<TxPacket> packets_;
+  std::vector<Copy> copies_;
 };
 
 TEST_F(ReplicatorTest, AHeaderPerCopyAndOnePayload) {
   EXPECT_EQ(replicate(1ULL << 63 | 1ULL << 5 | 1ULL), 3U);
   EXPECT_EQ(links_, (std::vector<std::uint8_t>{0, 5, 63}));
   EXPECT_EQ(pool_.references(), 4U);
-  for (TxPacket& packet : packets_) {
-    EXPECT_EQ(std::memcmp(packet.header.data(), &header_, sizeof header_), 0);
-    EXPECT_EQ(packet.payload, keep_.data() + kHeaderBytes);
-    EXPECT_EQ(packet.payload_bytes, 100U);
-    packet.header[20] = std::byte{0xff};  // What a link stamps must not show in another copy.
+  for (Copy& copy : copies_) {
+    EXPECT_EQ(std::memcmp(&copy.header, &header_, sizeof header_), 0);
+    EXPECT_EQ(copy.payload, keep_.data() + kHeaderBytes);
+    EXPECT_EQ(copy.payload_bytes, 100U);
+    copy.header.session = 0xff;  // What a link stamps must not show in another copy.
   }
-  EXPECT_NE(packets_[0].header.data(), packets_[1].header.data());
   EXPECT_EQ(header_.round, 0U);
 }
 
@@ -69,9 +68,9 @@ TEST_F(ReplicatorTest, ThePayloadLivesAsLongAsTheLastCopy) {
   replicate(0b11);
   keep_.reset();
   EXPECT_TRUE(pool_.in_use());
-  packets_.erase(packets_.begin());
+  copies_.erase(copies_.begin());
   EXPECT_TRUE(pool_.in_use());
-  packets_.clear();
+  copies_.clear();
   EXPECT_FALSE(pool_.in_use());
 }
 
@@ -89,9 +88,10 @@ TEST_F(ReplicatorTest, CountsCopiesAndTheBytesThatSharingSaves) {
 
 TEST_F(ReplicatorTest, WithoutABufferThePayloadIsTheCallersOwn) {
   const std::array<std::byte, 8> own{};
-  TxPacket copy = make_copy(header_, own.data(), 8, BufferRef());
-  EXPECT_EQ(copy.payload, own.data());
-  EXPECT_FALSE(copy.keep);
+  replicator_.replicate(header_, own.data(), 8, BufferRef(), 0b1, [&](std::uint8_t, Copy&& copy) {
+    EXPECT_EQ(copy.payload, own.data());
+    EXPECT_FALSE(copy.keep);
+  });
 }
 
 }  // namespace

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "tools/cli.h"
+#include "tools/cli_fwd.h"
 
 namespace tombolo::tools {
 
@@ -17,23 +15,8 @@ struct VerbRun {
   std::string err;
 };
 
-/// Runs `arguments` in a command line to which `add(app, exit_code)` has added the verb.
-template <typename Add>
-VerbRun run_verb(Add add, std::vector<std::string> arguments) {
-  CLI::App app;
-  VerbRun outcome;
-  add(app, outcome.exit_code);
-  std::reverse(arguments.begin(), arguments.end());  // As CLI11 takes a vector.
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  try {
-    app.parse(arguments);
-  } catch (const CLI::ParseError&) {
-    outcome.exit_code = -1;
-  }
-  outcome.out = testing::internal::GetCapturedStdout();
-  outcome.err = testing::internal::GetCapturedStderr();
-  return outcome;
-}
+/// Runs `arguments` in a command line to which `add` has added the verb.
+VerbRun run_verb(const std::function<void(CLI::App& app, int& exit_code)>& add,
+                 std::vector<std::string> arguments);
 
 }  // namespace tombolo::tools

@@ -7,34 +7,19 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "control/observe/status_json.h"
 #include "control/rpc/local_server.h"
 #include "tests/unit/control/observe/full_sample.h"
+#include "tests/unit/tools/run_verb.h"
 #include "tools/cli.h"
 
 namespace tombolo::tools {
 namespace {
 
-struct Ran {
-  int exit_code = -1;
-  std::string out;
-  std::string err;
-};
-
-Ran run(const std::vector<std::string>& arguments) {
-  CLI::App app("test", "tombolo");
-  Ran ran;
-  add_status_command(app, ran.exit_code);
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  app.parse(reversed);
-  ran.out = testing::internal::GetCapturedStdout();
-  ran.err = testing::internal::GetCapturedStderr();
-  return ran;
-}
+VerbRun run(std::vector<std::string> arguments) { return run_verb(add_status_command, std::move(arguments)); }
 
 /// A socket in a folder of its own, and a real server behind it.
 class StatusCommandTest : public testing::Test {
@@ -68,7 +53,7 @@ class StatusCommandTest : public testing::Test {
 
 TEST_F(StatusCommandTest, AnEdgeAnswersWithTables) {
   serve_edge(control::dump_status(control::status_json(control::full_edge_sample())));
-  const Ran ran = run({"status", socket_});
+  const VerbRun ran = run({"status", socket_});
   EXPECT_EQ(ran.exit_code, kExitOk) << ran.err;
   EXPECT_EQ(ran.err, "");
   EXPECT_EQ(ran.out.rfind("edge NYC, session 101", 0), 0U) << ran.out;
@@ -76,7 +61,7 @@ TEST_F(StatusCommandTest, AnEdgeAnswersWithTables) {
 
 TEST_F(StatusCommandTest, JsonOnStandardOutputIsAlone) {
   serve_edge(control::dump_status(control::status_json(control::full_edge_sample())));
-  const Ran ran = run({"status", socket_, "--json", "-"});
+  const VerbRun ran = run({"status", socket_, "--json", "-"});
   EXPECT_EQ(ran.exit_code, kExitOk) << ran.err;
   const nlohmann::json report = nlohmann::json::parse(ran.out);
   EXPECT_EQ(report["schema"], 1);
@@ -90,13 +75,13 @@ TEST_F(StatusCommandTest, AControllerAnswersToo) {
   control::OperatorHandlers handlers;
   handlers.status_json = [] { return control::to_json(control::full_controller_status()); };
   serve(std::move(handlers));
-  const Ran ran = run({"status", socket_});
+  const VerbRun ran = run({"status", socket_});
   EXPECT_EQ(ran.exit_code, kExitOk) << ran.err;
   EXPECT_EQ(ran.out.rfind("controller, term 12, committing", 0), 0U) << ran.out;
 }
 
 TEST_F(StatusCommandTest, WhenNobodyListensThereIsOneClearError) {
-  const Ran ran = run({"status", socket_});
+  const VerbRun ran = run({"status", socket_});
   EXPECT_EQ(ran.exit_code, kExitFailed);
   EXPECT_EQ(ran.out, "");
   EXPECT_EQ(ran.err, "tombolo: socket " + socket_ + ": nobody listens there; is the program running?\n");
@@ -104,7 +89,7 @@ TEST_F(StatusCommandTest, WhenNobodyListensThereIsOneClearError) {
 
 TEST_F(StatusCommandTest, AnAnswerThatIsNoneIsOneClearError) {
   serve_edge("<html>");
-  const Ran ran = run({"status", socket_, "--json", "-"});
+  const VerbRun ran = run({"status", socket_, "--json", "-"});
   EXPECT_EQ(ran.exit_code, kExitFailed);
   EXPECT_EQ(ran.out, "");
   EXPECT_EQ(ran.err,
@@ -113,7 +98,7 @@ TEST_F(StatusCommandTest, AnAnswerThatIsNoneIsOneClearError) {
 
 TEST_F(StatusCommandTest, AFileThatCannotBeWrittenIsNamed) {
   serve_edge(control::dump_status(control::status_json(control::full_edge_sample())));
-  const Ran ran = run({"status", socket_, "--json", "/proc/no/such"});
+  const VerbRun ran = run({"status", socket_, "--json", "/proc/no/such"});
   EXPECT_EQ(ran.exit_code, kExitFailed);
   EXPECT_EQ(ran.err, "tombolo: --json /proc/no/such: No such file or directory\n");
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -20,9 +21,9 @@ namespace {
 
 using dataplane::MbufPool;
 
-/// Ring devices: two for the edge or a part of it, two for the limit.
+/// Ring devices: two each for the edge or a part of it, the limit, and the edge that holds all.
 struct Devices {
-  std::array<RingDevice*, 4> ring{};
+  std::array<RingDevice*, 6> ring{};
 
   static Result<Devices> get() {
     Devices devices;
@@ -62,7 +63,7 @@ Result<double> stage_cycles(const Clique& clique, Stage stage, const Devices& de
   side.run = [&](std::uint64_t steps) {
     return run_steps(**rig, steps, status, [&] { (*rig)->turn(clock.now_ns()); });
   };
-  while (!(*rig)->members().is_steady() && status) side.run(1);
+  for (std::uint32_t step = 0; step < clique.warm_up_steps() && status; ++step) side.run(1);
   const std::vector<Row> rows = measure({&side, 1}, options, [](std::uint32_t) {});
   if (!status) return std::move(status).error();
   return static_cast<double>(rte_get_tsc_hz()) * 1e-6 / *rows.front().mpps;
@@ -85,43 +86,84 @@ Status add_stages(const Clique& clique, const Devices& devices, const MeasureOpt
   return ok_status();
 }
 
+/// An edge and its own pool, with full slots.
+struct WarmEdge {
+  Clique clique;
+  std::unique_ptr<MbufPool> pool;
+  std::unique_ptr<EdgeRig> rig;
+
+  static Result<WarmEdge> create(const Clique& clique, RingDevice& wan, RingDevice& lan) {
+    WarmEdge edge{clique, nullptr, nullptr};
+    auto pool = MbufPool::create(pool_options(clique));
+    if (!pool) return std::move(pool).error();
+    edge.pool = std::move(pool).value();
+    auto rig = EdgeRig::create(clique, *edge.pool, wan, lan);
+    if (!rig) return std::move(rig).error();
+    edge.rig = std::move(rig).value();
+    if (Status warm = edge.rig->warm_up(MonotonicClock()); !warm) return std::move(warm).error();
+    return edge;
+  }
+};
+
+Side side_of(WarmEdge& edge, const std::string& impl, const std::string& resident, Status& status) {
+  Side side = side_of(edge.clique, impl, resident);
+  side.row.isa = isa_of(edge.clique);
+  side.row.exact = true;
+  side.run = [&edge, &status](std::uint64_t steps) {
+    const MonotonicClock clock;
+    return run_steps(*edge.rig, steps, status, [&] { edge.rig->turn(clock.now_ns()); });
+  };
+  return side;
+}
+
+/// The same members, but what waits stays in its packets.
+Clique holding_all(Clique clique) {
+  clique.held_bytes = aggregation::kHoldAll;
+  return clique;
+}
+
+bool compares_holding(const Clique& clique, const AggregateOptions& options) {
+  return clique.skew_chunks > 0 && !options.edge_only;
+}
+
 Result<std::vector<Row>> run_case(const Clique& clique, const std::string& resident, const Devices& devices,
                                   const AggregateOptions& options, const Progress& progress) {
   const std::string what = fmt::format("aggregate {} k {} {} B {}", format_name(clique.format), clique.k,
                                        clique.chunk_bytes, resident);
   progress(what + ": fills the slots");
-  auto pool = MbufPool::create(pool_options(clique));
-  if (!pool) return std::move(pool).error();
+  Status status = ok_status();
+  std::vector<Side> sides;
+  auto edge = WarmEdge::create(clique, *devices.ring[0], *devices.ring[1]);
+  if (!edge) return std::move(edge).error();
+  sides.push_back(side_of(*edge, "tombolo", resident, status));
+  std::optional<WarmEdge> holding;
+  if (compares_holding(clique, options)) {
+    auto made = WarmEdge::create(holding_all(clique), *devices.ring[4], *devices.ring[5]);
+    if (!made) return std::move(made).error();
+    holding.emplace(std::move(made).value());
+    sides.push_back(side_of(*holding, "tombolo_held", resident, status));
+  }
   auto limit_pool =
       MbufPool::create(pool_options(clique_of(options, clique.format, clique.k, clique.chunk_bytes, "")));
   if (!limit_pool) return std::move(limit_pool).error();
-  auto rig = EdgeRig::create(clique, **pool, *devices.ring[0], *devices.ring[1]);
-  if (!rig) return std::move(rig).error();
   auto limit = LimitRig::create(clique, **limit_pool, *devices.ring[2], *devices.ring[3]);
   if (!limit) return std::move(limit).error();
-  const MonotonicClock clock;
-  if (Status warm = (*rig)->warm_up(clock); !warm) return std::move(warm).error();
-  Status status = ok_status();
-  std::array sides{side_of(clique, "tombolo", resident), side_of(clique, "limit", resident)};
-  sides[0].row.isa = isa_of(clique);
-  sides[0].row.exact = true;
-  sides[0].run = [&](std::uint64_t steps) {
-    return run_steps(**rig, steps, status, [&] { (*rig)->turn(clock.now_ns()); });
-  };
-  sides[1].run = [&](std::uint64_t steps) {
-    return run_steps(**limit, steps, status, [&] { (*limit)->turn(); });
-  };
-  const std::span<const Side> chosen =
-      std::span<const Side>(sides).first(options.edge_only ? 1 : sides.size());
-  std::vector<Row> rows = measure(chosen, options.measure, [&](std::uint32_t repetition) {
+  if (!options.edge_only) {
+    sides.push_back(side_of(clique, "limit", resident));
+    sides.back().run = [&](std::uint64_t steps) {
+      return run_steps(**limit, steps, status, [&] { (*limit)->turn(); });
+    };
+  }
+  std::vector<Row> rows = measure(sides, options.measure, [&](std::uint32_t repetition) {
     progress(fmt::format("{}: {}/{}", what, repetition, options.measure.repeat));
   });
   if (!status) return std::move(status).error();
   for (Row& row : rows) row.more["distance_bytes"] = clique.distance_bytes();
   if (options.edge_only) return rows;
-  rig->reset();
+  holding.reset();
   limit->reset();
-  pool->reset();
+  edge->rig.reset();
+  edge->pool.reset();
   progress(what + ": stages");
   if (Status added = add_stages(clique, devices, options.measure, rows[0]); !added)
     return std::move(added).error();
@@ -171,8 +213,10 @@ std::uint32_t memory_mb(const AggregateOptions& options) {
   const Status sized = for_each_case(options, [&](const Clique& clique, const std::string&) {
     Clique close = clique;
     close.skew_chunks = 0;
-    most = std::max(
-        most, MbufPool::memory_bytes(pool_options(clique)) + MbufPool::memory_bytes(pool_options(close)));
+    std::uint64_t bytes =
+        MbufPool::memory_bytes(pool_options(clique)) + MbufPool::memory_bytes(pool_options(close));
+    if (compares_holding(clique, options)) bytes += MbufPool::memory_bytes(pool_options(holding_all(clique)));
+    most = std::max(most, bytes);
     return ok_status();
   });
   if (!sized) return 256;  // What is wrong is said when it is run.

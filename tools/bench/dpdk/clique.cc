@@ -25,13 +25,20 @@ std::uint32_t Clique::window_chunks() const {
   return in_flight + in_flight / 4 + 64;
 }
 
+std::uint32_t Clique::warm_up_steps() const { return 2 * window_chunks() / step_chunks() + 16; }
+
 std::uint64_t Clique::distance_bytes() const {
   const std::uint64_t apart = std::uint64_t{k - 1} * payload_bytes();
   return skew_chunks == 0 ? apart : apart * skew_chunks * k;
 }
 
-std::uint64_t Clique::held_packets() const {
+std::uint64_t Clique::waiting_packets() const {
   return std::uint64_t{skew_chunks} * k * (k - 1) / 2 + std::uint64_t{k} * step_chunks();
+}
+
+std::uint64_t Clique::held_packets() const {
+  if (held_bytes == aggregation::kHoldAll) return waiting_packets();
+  return std::min<std::uint64_t>(waiting_packets(), aggregation::held_buffers(held_bytes, payload_bytes()));
 }
 
 /// Nobody gets so far.

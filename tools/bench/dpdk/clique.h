@@ -24,6 +24,8 @@ struct Clique {
   std::uint32_t chunk_bytes = 8192;  ///< A payload has at most so many.
   std::uint32_t skew_chunks = 0;     ///< So many chunks is each member behind the one before it.
   std::string isa;                   ///< Empty: the best.
+  /// Contributions wait in their packets up to that distance (FoldPointConfig); kHoldAll: for ever.
+  std::uint32_t held_bytes = aggregation::kHeldBytes;
 
   std::size_t elements() const;
   std::uint32_t payload_bytes() const;
@@ -31,9 +33,13 @@ struct Clique {
   std::uint32_t step_chunks() const;
   /// Chunks in flight at most, with what grants need to keep ahead.
   std::uint32_t window_chunks() const;
+  /// Steps after which every slot has been in use, so that its memory is there.
+  std::uint32_t warm_up_steps() const;
   /// Bytes of payload that arrive between a chunk's first contribution and its last.
   std::uint64_t distance_bytes() const;
-  /// Packets that wait in slots at a time.
+  /// Contributions that wait in slots at a time.
+  std::uint64_t waiting_packets() const;
+  /// Those of them that wait in their packets.
   std::uint64_t held_packets() const;
   std::uint64_t update_elements() const;
 };

@@ -54,7 +54,7 @@ dataplane::MbufPoolOptions pool_options(const Clique& clique) {
   dataplane::MbufPoolOptions options;
   options.frame_bytes = clique.payload_bytes() <= wire::kStandardPayloadBytes ? dataplane::kStandardFrameBytes
                                                                               : dataplane::kJumboFrameBytes;
-  // What waits in slots, results that are not acknowledged, and what lies in caches, rings and hands.
+  // What waits in its packets, results that are not acknowledged, and what lies in caches, rings and hands.
   options.buffers = static_cast<std::uint32_t>(clique.held_packets() * 9 / 8 + 4096);
   options.headers = 8192;
   return options;
@@ -90,6 +90,7 @@ Status EdgeRig::open(const std::string& wan, const std::string& lan, dataplane::
   const auto set = fold::choose_instruction_set(clique_.isa);
   if (!set) return Error(set.error());
   config.instruction_set = *set;
+  config.held_bytes = clique_.held_bytes;
   const std::array<Port*, 2> ports{ports_[0].get(), ports_[1].get()};
   auto edge = dataplane::Edge::create(config, ports, pool);
   if (!edge) return std::move(edge).error();
@@ -117,8 +118,7 @@ void EdgeRig::turn(Nanoseconds now_ns) {
 }
 
 Status EdgeRig::warm_up(const Clock& clock) {
-  const std::uint32_t steps_ahead = 2 * clique_.window_chunks() / clique_.step_chunks() + 16;
-  for (std::uint32_t step = 0; step < steps_ahead || !members_.is_steady(); ++step) {
+  for (std::uint32_t step = 0; step < clique_.warm_up_steps() || !members_.is_steady(); ++step) {
     if (Status put = members_.put_step(); !put) return put;
     turn(clock.now_ns());
     if (Status taken = take_out(); !taken) return taken;

@@ -1,5 +1,6 @@
 #include "tools/bench/dpdk/replicate_command.h"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "dataplane/port/dpdk/eal.h"

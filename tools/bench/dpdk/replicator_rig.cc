@@ -66,14 +66,18 @@ void ReplicatorRig::replicate(RxPacket& packet, Nanoseconds now_ns) {
   const wire::Header header = wire::read_header({packet.buffer.data(), packet.bytes});
   const std::byte* const payload = packet.buffer.data() + kHeaderBytes;
   replicator_.replicate(header, payload, header.payload_bytes, packet.buffer,
-                        (std::uint64_t{1} << fanout_.copies) - 1, [&](std::uint8_t link, TxPacket&& copy) {
-                          wire::Header stamped = header;
-                          stamped.session = kEdgeSession;
-                          stamped.link_sequence = sequences_[link]++;
-                          stamped.timestamp_us = static_cast<std::uint32_t>(now_ns / kMicrosecond);
-                          wire::seal(stamped, copy.header);
-                          copy.to = copy_address(link);
-                          transmitters_[link]->send(std::move(copy), now_ns);
+                        (std::uint64_t{1} << fanout_.copies) - 1,
+                        [&](std::uint8_t link, multicast::Copy&& copy) {
+                          copy.header.session = kEdgeSession;
+                          copy.header.link_sequence = sequences_[link]++;
+                          copy.header.timestamp_us = static_cast<std::uint32_t>(now_ns / kMicrosecond);
+                          TxPacket& out = transmitters_[link]->next(now_ns);
+                          out.to = copy_address(link);
+                          out.lane = 0;
+                          wire::seal(copy.header, out.header);
+                          out.payload = copy.payload;
+                          out.payload_bytes = copy.payload_bytes;
+                          out.keep = std::move(copy.keep);
                         });
 }
 

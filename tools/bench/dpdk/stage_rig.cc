@@ -45,7 +45,8 @@ Status StageRig::open() {
   aggregation::FoldPointConfig config;
   config.entries = entries_;
   config.first_round = kRound;
-  config.geometry = {0, 1, static_cast<std::uint32_t>(clique_.elements())};
+  config.geometry = {0, 1, static_cast<std::uint32_t>(clique_.elements()), clique_.payload_bytes()};
+  config.held_bytes = clique_.held_bytes;
   auto point = aggregation::FoldPoint::create(config);
   if (!point) return std::move(point).error();
   point_.emplace(std::move(point).value());

@@ -162,10 +162,10 @@ TEST(TransmitterTest, SendsInOrderInBurstsAndCountsWhatThePortRefuses) {
   transmitter.flush(0);
   EXPECT_TRUE(port.bursts.empty()) << "nothing to send is no call";
   for (std::uint16_t i = 0; i < kBurst + 5; ++i) {
-    TxPacket packet;
+    TxPacket& packet = transmitter.next(0);
+    EXPECT_FALSE(packet.keep) << "what was sent before has let go";
     packet.lane = i;
     packet.keep = BufferRef::adopt((*pool)->allocate());
-    transmitter.send(std::move(packet), 0);
   }
   EXPECT_EQ(port.bursts, (std::vector<std::size_t>{kBurst}));
   EXPECT_EQ((*pool)->in_use(), 5U) << "references go with the burst";

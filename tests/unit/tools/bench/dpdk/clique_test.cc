@@ -27,7 +27,7 @@ TEST(Clique, ASkewPutsAllMembersPacketsBetweenThem) {
   EXPECT_LE(clique.distance_bytes(), megabyte);
   EXPECT_GT(clique.distance_bytes(), megabyte - 3 * 4 * 1280);
   // Member m waits for the last one through (3 - m) skews: 3 + 2 + 1 of them, and what a step brings.
-  EXPECT_EQ(clique.held_packets(), 6U * clique.skew_chunks + 4U * clique.step_chunks());
+  EXPECT_EQ(clique.waiting_packets(), 6U * clique.skew_chunks + 4U * clique.step_chunks());
   EXPECT_GT(clique.window_chunks(), 3U * clique.skew_chunks);
   EXPECT_EQ(skew_for(clique, 1), 1U);
 }
