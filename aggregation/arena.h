@@ -17,7 +17,8 @@ namespace tombolo::aggregation {
 /// cache: 256 KiB are half of the second-level cache of the smallest server cores. What waits longer would
 /// leave the cache anyway, and would pin a receive buffer for as long as the slowest member is late.
 inline constexpr std::uint32_t kHeldBytes = 256 * 1024;
-/// What is copied into an arena that has more than so much in use is written past the caches.
+/// What waits behind more than so much is taken to leave the caches: it is copied past them, and asked for
+/// ahead when it is folded.
 inline constexpr std::size_t kCachedBytes = 4 << 20;
 /// Contributions stay in their packets for as long as they wait.
 inline constexpr std::uint32_t kHoldAll = std::numeric_limits<std::uint32_t>::max();

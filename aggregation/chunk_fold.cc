@@ -34,6 +34,7 @@ FoldedChunk ChunkFold::fold(const Facts& facts, std::span<const std::byte* const
   call.partial_inputs = part.partial_inputs;
   call.divisor = part.divisor != 0 ? part.divisor : static_cast<std::uint32_t>(inputs.size());
   call.out = out;
+  call.cold = part.cold;
   fold::Findings findings = run(function_, call);
   if (findings.non_finite) {
     folded.non_finite = look(facts, call);

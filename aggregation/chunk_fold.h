@@ -25,6 +25,7 @@ struct FoldPart {
   std::uint64_t partial_inputs = 0;  ///< A bit per input that is a partial.
   bool finish = true;                ///< False: the result is a partial.
   std::uint32_t divisor = 0;         ///< For a mean: members of the clique; 0: as many as inputs.
+  bool cold = false;                 ///< As in fold::Call.
 };
 
 /// What became of one chunk.

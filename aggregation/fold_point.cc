@@ -149,8 +149,9 @@ PointAdmission FoldPoint::admit(std::uint32_t round, std::uint16_t rank, std::ui
   return result;
 }
 
-FoldedChunk FoldPoint::fold(OpenRound& round, std::uint32_t index, std::byte* out, const FoldPart& part) {
+FoldedChunk FoldPoint::fold(OpenRound& round, std::uint32_t index, std::byte* out, FoldPart part) {
   RoundWindow& window = round.window;
+  part.cold = window.is_cold();
   const FoldedChunk folded = chunk_fold_.fold(window.facts(), window.inputs(index), window.elements(index),
                                               round.entry->weights.data(), out, part);
   window.release(index);

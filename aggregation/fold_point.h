@@ -115,7 +115,7 @@ class FoldPoint {
 
   /// Folds a completed chunk into `out`, which has room for the geometry's max_payload_bytes, and releases
   /// its slot.
-  FoldedChunk fold(OpenRound& round, std::uint32_t index, std::byte* out, const FoldPart& part = {});
+  FoldedChunk fold(OpenRound& round, std::uint32_t index, std::byte* out, FoldPart part = {});
   /// What the last folded chunk found at each member; see ChunkFold::found().
   std::span<const fold::NonFinite> non_finite() const { return chunk_fold_.found(); }
 

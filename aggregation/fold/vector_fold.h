@@ -199,7 +199,7 @@ struct Folder {
 
   /// Folds `vectors` vectors from element `first` on and writes them at `out`; of a tail only `count`
   /// elements are there, and zeros behind them.
-  template <std::size_t vectors, bool tail>
+  template <std::size_t vectors, bool tail, bool cold>
   [[gnu::always_inline]] static bool fold_block(const Call& call, const Finish& finish, std::size_t first,
                                                 std::size_t count, std::byte* out) {
     Block<V, mode, is_interleaved(format), vectors> block;
@@ -215,7 +215,7 @@ struct Folder {
       } else {
         Place place = place_in<format>(call.inputs[i], call.elements, first);
         if constexpr (tail) place = copy_tail<format>(place, count, copy);
-        if constexpr (!tail && format != wire::Format::kFp32)
+        if constexpr (!tail && cold)
           prefetch<vectors * V::kWidth * element_bytes(format)>(place.elements + kPrefetchBytes);
         block.template take<format, is_first>(place, weight);
       }
@@ -231,41 +231,59 @@ struct Folder {
   [[gnu::noinline]] static bool fold_tail(const Call& call, const Finish& finish, std::size_t first,
                                           std::size_t count, std::byte* out, bool fill) {
     alignas(64) std::byte whole[kMxBlockElements * 4];
-    const bool finite = fold_block<kSmallVectors, true>(call, finish, first, count, whole);
+    const bool finite = fold_block<kSmallVectors, true, false>(call, finish, first, count, whole);
     if (fill) __builtin_memset(out, 0, sizeof whole);
     __builtin_memcpy(out, whole, count * stored_bytes(finish.store));
     return finite;
   }
 
   /// A tile of `count` elements from `begin` on; with `fill` there is room for a last block behind them.
+  template <bool cold>
   [[gnu::always_inline]] static bool fold_tile(const Call& call, const Finish& finish, std::size_t begin,
                                                std::size_t count, std::byte* out, bool fill) {
     const std::size_t bytes = stored_bytes(finish.store);
     bool finite = true;
     std::size_t done = 0;
-    for (; done + kBlock <= count; done += kBlock)
-      finite &= fold_block<kAccumulators, false>(call, finish, begin + done, kBlock, out + done * bytes);
+    for (; done + kBlock <= count; done += kBlock) {
+      if (cold && finish.encode == nullptr) prefetch_result(call, begin + done, bytes);
+      finite &=
+          fold_block<kAccumulators, false, cold>(call, finish, begin + done, kBlock, out + done * bytes);
+    }
     if constexpr (kSmallVectors < kAccumulators)
       for (; done + kMxBlockElements <= count; done += kMxBlockElements)
-        finite &= fold_block<kSmallVectors, false>(call, finish, begin + done, kMxBlockElements,
-                                                   out + done * bytes);
+        finite &= fold_block<kSmallVectors, false, cold>(call, finish, begin + done, kMxBlockElements,
+                                                         out + done * bytes);
     if (done < count) finite &= fold_tail(call, finish, begin + done, count - done, out + done * bytes, fill);
     return finite;
   }
 
-  [[gnu::noinline]] static void fold(const Call& call, const Finish& finish) {
+  /// Asks for the part of the result that is written some blocks after the one at `element`.
+  [[gnu::always_inline]] static void prefetch_result(const Call& call, std::size_t element,
+                                                     std::size_t bytes) {
+    const std::size_t ahead = element * bytes + kPrefetchResultBytes;
+    if (ahead < call.elements * bytes) prefetch_to_write(call.out + ahead, kBlock * bytes);
+  }
+
+  static void fold(const Call& call, const Finish& finish) {
+    call.cold ? fold_all<true>(call, finish) : fold_all<false>(call, finish);
+  }
+
+  template <bool cold>
+  [[gnu::noinline]] static void fold_all(const Call& call, const Finish& finish) {
     alignas(64) std::byte scratch[kTileElements * 4];
     Findings findings;
+    const std::size_t result_bytes = call.elements * stored_bytes(finish.store);
+    if (cold && finish.encode == nullptr)
+      prefetch_to_write(call.out, result_bytes < kPrefetchResultBytes ? result_bytes : kPrefetchResultBytes);
     for (std::size_t begin = 0; begin < call.elements; begin += kTileElements) {
       const std::size_t left = call.elements - begin;
       const std::size_t count = left < kTileElements ? left : kTileElements;
       if (finish.encode == nullptr) {
         std::byte* const out = call.out + begin * stored_bytes(finish.store);
-        if (finish.store != Store::kFp32) prefetch<kTileElements * 2>(out);
-        findings.non_finite |= !fold_tile(call, finish, begin, count, out, false);
+        findings.non_finite |= !fold_tile<cold>(call, finish, begin, count, out, false);
       } else {
-        prefetch<kTileElements>(call.out + begin);
-        findings.non_finite |= !fold_tile(call, finish, begin, count, scratch, true);
+        if (cold) prefetch<kTileElements>(call.out + begin);
+        findings.non_finite |= !fold_tile<cold>(call, finish, begin, count, scratch, true);
         findings.saturated += finish.encode(scratch, count, begin, call.elements, call.out);
       }
     }

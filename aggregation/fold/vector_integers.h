@@ -28,7 +28,7 @@ struct IntegerFolder {
         __builtin_memcpy(tail, at, count * 4);
         at = tail;
       } else {
-        prefetch<kBlock * 4>(at + kPrefetchBytes);
+        if (call.cold) prefetch<kBlock * 4>(at + kPrefetchBytes);
       }
       unroll<kAccumulators>([&](auto j) __attribute__((always_inline)) {
         const D value = V::from_int32(at + j * kWidth * 4);

@@ -20,14 +20,20 @@ template <std::size_t count, typename Body>
   unroll_over<count>(body, std::make_index_sequence<count>());
 }
 
-/// What decodes slowly leaves the processor no room to look ahead, so memory is asked in time: so far ahead
-/// in the same payload, of which a cold one is fetched a third quicker.
+/// How far ahead in each payload memory is asked, if a call says that it is needed: what decodes slowly
+/// leaves the processor no room to look ahead by itself.
 constexpr std::size_t kPrefetchBytes = 512;
+/// A result is asked for earlier, and to be written: a store that misses holds up all that come after it.
+constexpr std::size_t kPrefetchResultBytes = 1024;
 constexpr std::size_t kLineBytes = 64;
 
 template <std::size_t bytes>
 [[gnu::always_inline]] inline void prefetch(const std::byte* at) {
   for (std::size_t line = 0; line < bytes; line += kLineBytes) __builtin_prefetch(at + line);
+}
+
+inline void prefetch_to_write(const std::byte* at, std::size_t bytes) {
+  for (std::size_t line = 0; line < bytes; line += kLineBytes) __builtin_prefetch(at + line, 1);
 }
 
 }  // namespace

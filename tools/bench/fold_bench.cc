@@ -34,6 +34,7 @@ struct Case {
   std::size_t elements = 0;
   std::size_t input_bytes = 0;
   std::size_t result_bytes = 0;
+  bool cold = false;
   Arena* arena = nullptr;
   std::size_t* cursor = nullptr;  ///< The next chunk; all sides go on from where the last one stopped.
 };
@@ -62,6 +63,7 @@ fold::Call call_of(const Case& c, const std::byte* const* inputs, std::byte* out
   call.elements = c.elements;
   call.divisor = c.k;
   call.out = out;
+  call.cold = c.cold;
   return call;
 }
 
@@ -211,6 +213,7 @@ Result<std::vector<Row>> run_fold(const FoldOptions& options, const Rivals& riva
           std::size_t cursor = 0;
           auto c = make_case(options, format, k, chunk_bytes, *arena, cursor);
           if (!c) return std::move(c).error();
+          c->cold = resident == "memory";
           const std::uint64_t total = resident == "cache" ? 0 : options.memory_bytes;
           if (Status filled = arena->fill({k, c->input_bytes, c->result_bytes, total}, payloads); !filled)
             return std::move(filled).error();
