@@ -143,6 +143,7 @@ class RoundWindow {
   std::size_t slot_of(std::uint32_t index) const { return index % window_slots_; }
   void drop_references(std::size_t slot);
   void wait(std::size_t member, std::uint32_t index, std::size_t payload_bytes);
+  void fetch_ahead(std::size_t payload_bytes);
   bool still_waits(const Arena::Waiting& waiting) const;
   void copy_to_arena(const Arena::Waiting& waiting);
 
@@ -165,6 +166,8 @@ class RoundWindow {
   Nanoseconds first_member_done_ns_ = kNever;
   std::size_t held_ = 0;
   std::size_t in_arena_ = 0;
+  std::uint32_t next_ = 0;       ///< The chunk that is expected to be completed next.
+  std::size_t next_member_ = 0;  ///< Whose part of it is fetched next.
   std::array<std::uint32_t, kMaxMembers> contributed_{};  ///< Chunks taken, by member.
 };
 

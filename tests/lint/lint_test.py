@@ -166,6 +166,20 @@ class Samples(unittest.TestCase):
         self.assertEqual(second.returncode, 1, second.stdout)
         self.assertIn("base/top.h:3: header: ", second.stdout)
 
+    def test_flags_of_sources_that_are_compiled_as_one(self):
+        """A header beside them needs what they are compiled with."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            for name, text in {**GOOD, "base/needs.h": "#pragma once\ninline int needs() { return NEEDED; }\n",
+                               "build/all-unity0.cpp": f"#include<{root}/base/thing.cc>\n"}.items():
+                (root / name).parent.mkdir(exist_ok=True)
+                (root / name).write_text(text)
+            (root / "build/compile_commands.json").write_text(json.dumps([
+                {"directory": str(root / "build"), "file": file, "command": f"c++ -I.. -std=c++20 {more} -c {file}"}
+                for file, more in [("../another/place.cc", ""), ("all-unity0.cpp", "-DNEEDED=1")]]))
+            done = subprocess.run([LINT, "--root", root, "--rules", "header"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -154,8 +155,10 @@ class Commands:
                 first = next(place for place, word in enumerate(words) if word.startswith("-"))
                 self.compiler = words[first - 1]
                 self.sources.add(source.relative_to(tree.root).as_posix())
-                folder = source.parent.relative_to(tree.root).as_posix()
-                self.flags.setdefault(folder, (syntax_flags(words[first:]), entry["directory"]))
+                for part in parts(source):
+                    if tree.root in part.parents:
+                        folder = part.parent.relative_to(tree.root).as_posix()
+                        self.flags.setdefault(folder, (syntax_flags(words[first:]), entry["directory"]))
 
     def is_empty(self):
         return not self.flags
@@ -168,6 +171,14 @@ class Commands:
                 return self.flags[folder]
             folder = folder.rpartition("/")[0]
         return self.flags[min(self.flags)]
+
+
+def parts(source):
+    """The files that are compiled with this one: those that Meson has put together as one source, or just itself."""
+    if not re.fullmatch(r".*-unity\d+\.cpp", source.name) or not source.is_file():
+        return [source]
+    names = re.findall(r"#include\s*[<\"]([^>\"]+)[>\"]", source.read_text())
+    return [pathlib.Path(source.parent, name).resolve() for name in names]
 
 
 def syntax_flags(words):
