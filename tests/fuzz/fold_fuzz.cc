@@ -78,7 +78,9 @@ void fold_bytes(std::span<const std::uint8_t> bytes) {
   call.input_count = 1 + reader.next() % kMaxInputs;
   call.elements = reader.number<std::uint16_t>() % 300;
   call.divisor = 1 + reader.next();
-  call.partial_inputs = reader.next() % 2 == 0 ? 0 : reader.number<std::uint64_t>();
+  const std::uint8_t choices = reader.next();
+  call.partial_inputs = choices % 2 == 0 ? 0 : reader.number<std::uint64_t>();
+  call.cold = choices / 2 % 2 != 0;
   std::vector<float> weights;
   std::vector<std::vector<std::byte>> payloads;
   std::vector<const std::byte*> inputs;

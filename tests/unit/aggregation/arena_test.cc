@@ -165,5 +165,53 @@ TEST_F(ArenaTest, AnyOrderOfArrivalFoldsTheSame) {
   }
 }
 
+/// As many as leave the caches, so that they are copied past them and fetched ahead again.
+TEST(LargeArenaTest, MoreThanTheCachesHoldFoldsTheSame) {
+  constexpr std::uint32_t kBytes = kMaxPayloadBytes, kElements = kBytes / sizeof(float);
+  constexpr std::uint32_t kMany = 2 * kCachedBytes / (2 * kBytes);  // Chunks, of each of which two wait.
+  MemberEntry entry;
+  entry.members = 3;
+  entry.ranks = {1, 2, 3};
+  entry.window_chunks = kMany;
+  const auto pool = std::move(MemoryPool::create(64, PoolSharing::kSingleOwner)).value();
+  Random random(1);
+  std::vector<std::vector<float>> payloads(7, std::vector<float>(kElements));
+  for (auto& payload : payloads)
+    for (float& value : payload) value = static_cast<float>(random.below(1000)) / 7;
+  const auto payload_of = [&](std::uint16_t rank, std::uint32_t chunk) -> const std::vector<float>& {
+    return payloads[(rank + 3 * chunk) % payloads.size()];
+  };
+  // Whether what is completed next is what was expected to be, or never.
+  for (const bool in_order : {true, false}) {
+    FoldPointConfig config;
+    config.entries = {&entry, 1};
+    config.geometry = {0, 1, kElements, kBytes};
+    config.held_bytes = 0;
+    FoldPoint point = std::move(FoldPoint::create(config)).value();
+    point.advance();
+    const auto contribute = [&](std::uint16_t rank, std::uint32_t chunk) {
+      BufferRef packet = BufferRef::adopt(pool->allocate());
+      std::memcpy(packet.data() + kHeaderBytes, payload_of(rank, chunk).data(), kBytes);
+      Input input{packet.data() + kHeaderBytes, packet.share()};
+      return point.admit(0, rank, chunk, {std::uint64_t{kMany} * kElements, Format::kFp32, Operation::kSum},
+                         input, kBytes, 1);
+    };
+    for (std::uint32_t chunk = 0; chunk < kMany; ++chunk)
+      for (const std::uint16_t rank : {std::uint16_t{1}, std::uint16_t{2}})
+        ASSERT_EQ(contribute(rank, chunk).admission.state, Admitted::kHeld);
+    EXPECT_TRUE(point.find(0)->window.is_cold());
+    std::vector<float> out(kElements);
+    for (std::uint32_t i = 0; i < kMany; ++i) {
+      const std::uint32_t chunk = in_order ? i : kMany - 1 - i;
+      ASSERT_EQ(contribute(3, chunk).admission.state, Admitted::kCompleted);
+      point.fold(*point.find(0), chunk, reinterpret_cast<std::byte*>(out.data()));
+      for (std::uint32_t e = 0; e < kElements; ++e)
+        ASSERT_EQ(out[e], payload_of(1, chunk)[e] + payload_of(2, chunk)[e] + payload_of(3, chunk)[e])
+            << chunk << " " << e;
+    }
+    EXPECT_FALSE(point.find(0)->window.is_cold());
+  }
+}
+
 }  // namespace
 }  // namespace tombolo::aggregation

@@ -52,7 +52,7 @@ std::string describe(const Kind& kind, const Call& call) {
          std::to_string(static_cast<int>(kind.operation)) + ", partial " +
          std::to_string(static_cast<int>(kind.partial)) + (kind.finish ? "" : ", unfinished") + ", " +
          std::to_string(call.input_count) + " inputs of " + std::to_string(call.elements) +
-         " elements, partial inputs " + std::to_string(call.partial_inputs);
+         " elements, partial inputs " + std::to_string(call.partial_inputs) + (call.cold ? ", cold" : "");
 }
 
 /// One fold's inputs, made by chance.
@@ -63,6 +63,7 @@ struct Case {
     call.input_count = count;
     call.elements = elements;
     call.divisor = static_cast<std::uint32_t>(1 + random.below(2 * count));
+    call.cold = random.chance(0.5);
     if (partials && random.chance(0.5)) call.partial_inputs = random.bits();
     for (std::size_t i = 0; i < count; ++i) {
       const bool partial = (call.partial_inputs >> i & 1) != 0;
