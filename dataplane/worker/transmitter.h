@@ -15,8 +15,8 @@ class Transmitter {
  public:
   Transmitter(Port& port, std::uint32_t queue) : port_(&port), queue_(queue) {}
 
-  /// The burst's next packet, for the caller to fill in all of it but `keep`, which is empty, where it needs
-  /// none; sends the burst first when it is full.
+  /// The next packet of the burst, of which the caller sets every field; `keep` is empty. A full burst is sent
+  /// before.
   TxPacket& next(Nanoseconds now_ns) {
     if (count_ == burst_.size()) flush(now_ns);
     return burst_[count_++];
