@@ -63,6 +63,7 @@ void RoundWindow::open(std::uint32_t round, std::size_t members, std::uint32_t w
   members_ = members;
   window_slots_ = window_slots;
   base_ = 0;
+  base_slot_ = 0;
   total_ = 0;
   facts_ = {};
   first_contribution_ns_ = kNever;
@@ -131,7 +132,7 @@ void RoundWindow::wait(std::size_t member, std::uint32_t index, std::size_t payl
 /// The chunk that is completed next is mostly the one behind the last. With each arrival one member's part of
 /// it is asked for, so that the fold does not wait for it.
 void RoundWindow::fetch_ahead(std::size_t payload_bytes) {
-  if (next_member_ >= members_) return;
+  if (next_member_ >= members_ || next_ < base_ || next_ - base_ >= window_slots_) return;
   const std::byte* const data = data_[slot_of(next_) * max_members_ + next_member_++];
   if (data == nullptr) return;
   constexpr int kRead = 0, kSecondLevel = 2;
@@ -185,9 +186,10 @@ void RoundWindow::release(std::uint32_t index) {
   next_ = index + 1;
   next_member_ = 0;
   slots_[slot_of(index)].done = true;
-  while (slots_[slot_of(base_)].done) {
-    slots_[slot_of(base_)] = {};
+  while (slots_[base_slot_].done) {
+    slots_[base_slot_] = {};
     ++base_;
+    base_slot_ = base_slot_ + 1 < window_slots_ ? base_slot_ + 1 : 0;
   }
 }
 
@@ -204,7 +206,7 @@ std::uint32_t RoundWindow::chunks_total() const {
 
 std::uint64_t RoundWindow::late() const {
   if (complete()) return 0;
-  return all_members() & ~slots_[slot_of(base_)].contributors;
+  return all_members() & ~slots_[base_slot_].contributors;
 }
 
 std::uint64_t RoundWindow::missing() const {

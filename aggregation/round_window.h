@@ -140,7 +140,11 @@ class RoundWindow {
   bool is_completed(std::uint32_t index) const;
   std::size_t elements_of(std::uint32_t index, std::uint64_t update_elements) const;
   std::uint64_t all_members() const;
-  std::size_t slot_of(std::uint32_t index) const { return index % window_slots_; }
+  /// Of an index in [base, base + window). Several times per arrival, so it does not divide.
+  std::size_t slot_of(std::uint32_t index) const {
+    const std::size_t slot = std::size_t{base_slot_} + (index - base_);
+    return slot < window_slots_ ? slot : slot - window_slots_;
+  }
   void drop_references(std::size_t slot);
   void wait(std::size_t member, std::uint32_t index, std::size_t payload_bytes);
   void fetch_ahead(std::size_t payload_bytes);
@@ -160,6 +164,7 @@ class RoundWindow {
   std::size_t members_ = 0;
   std::uint32_t window_slots_ = 0;
   std::uint32_t base_ = 0;
+  std::uint32_t base_slot_ = 0;  ///< The slot of `base_`; the slots are a ring.
   std::uint32_t total_ = 0;
   Facts facts_;
   Nanoseconds first_contribution_ns_ = kNever;
