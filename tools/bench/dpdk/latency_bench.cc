@@ -20,9 +20,9 @@ namespace {
 
 using dataplane::MbufPool;
 
-/// Chunks whose packets wait for the worker at most: what grants allow. The others come later, and have
-/// waited longer.
-constexpr std::size_t kMostWaitingChunks = 32;
+/// Packets that wait in the rings at most: what a turn takes from two ports. The others come when there is
+/// room, and have waited longer. More of them would leave the cache that a network card writes to.
+constexpr std::size_t kMostWaiting = 2 * kBurst;
 
 /// The edge of one case, and what is known of it.
 struct Subject {
@@ -68,7 +68,7 @@ class Timeline {
   Status step() {
     // With nothing to do it polls until the next packet is there.
     if (subject_.rig->waiting() == 0) now_ns_ = std::max(now_ns_, next_ns_);
-    while (next_ns_ <= now_ns_ && subject_.rig->waiting() < kMostWaitingChunks * subject_.clique.k) {
+    while (next_ns_ <= now_ns_ && subject_.rig->waiting() < kMostWaiting) {
       auto put = subject_.rig->members().put_next();
       if (!put) return std::move(put).error();
       if (put->completes) arrivals_.push_back(next_ns_);
