@@ -15,8 +15,8 @@ class Transmitter {
  public:
   Transmitter(Port& port, std::uint32_t queue) : port_(&port), queue_(queue) {}
 
-  /// The next packet of the burst, of which the caller sets every field; `keep` is empty. A full burst is sent
-  /// before.
+  /// The next packet of the burst, of which the caller sets every field; `keep` is empty. A full burst is
+  /// sent before.
   TxPacket& next(Nanoseconds now_ns) {
     if (count_ == burst_.size()) flush(now_ns);
     return burst_[count_++];
