@@ -46,13 +46,11 @@ std::size_t DpdkPort::transmit_burst(Queue& queue, std::span<TxPacket> packets, 
   std::array<FrameDrop, kBurst> outcome;    // Of each packet.
   std::size_t built = 0, seen = 0;
   FrameDrop refusal = FrameDrop::kTxFull;
-  // The packets of a burst mostly go one way. 0.0.0.0 is nobody.
-  std::uint32_t routed_ipv4 = 0;
-  NeighbourTable::Route route{FrameDrop::kUnknownNeighbour, 0, 0};
+  NeighbourTable::Route route;
   for (; seen < packets.size(); ++seen) {
+    // Most go where the one before went.
     const std::uint32_t to = packets[seen].to.ipv4;
-    if (to != routed_ipv4) route = neighbours_->route(to);
-    routed_ipv4 = to;
+    if (seen == 0 || to != packets[seen - 1].to.ipv4) route = neighbours_->route(to);
     outcome[seen] = prepare(queue, packets[seen], route, frames[built]);
     if (is_shortage(outcome[seen])) {
       refusal = outcome[seen];

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "dataplane/port/dpdk/big_endian.h"
 #include "tests/unit/dataplane/port/dpdk/port_harness.h"
 
 namespace tombolo::dataplane {
@@ -178,6 +179,26 @@ TEST_F(PortTransmitTest, UnknownUnresolvedAndTooLargePacketsAreGoneAndCounted) {
   EXPECT_EQ(drops.get(FrameDrop::kTxTooLarge), 1U);
   EXPECT_EQ(port->counters().tx_packets.get(), 2U);
   EXPECT_EQ(port->counters().tx_bytes.get(), 106U + 100 + 106 + 1408);
+}
+
+TEST_F(PortTransmitTest, EachPacketOfABurstGoesItsOwnWay) {
+  DpdkPortConfig config = config_a();
+  constexpr Mac kOtherMac = 0x02000000000c;
+  config.neighbours.push_back({kStranger, kOtherMac});
+  auto port = open(config);
+  std::vector<TxPacket> burst;
+  const std::vector<bool> to_other{false, true, true, false, true, false, false};
+  for (std::uint32_t i = 0; i < to_other.size(); ++i) {
+    burst.push_back(packet_to_b(i, 0));
+    if (to_other[i]) burst[i].to = kStranger;
+  }
+  ASSERT_EQ(port->transmit(0, burst, 0), to_other.size());
+  const std::vector<Bytes> frames = sent_by_a();
+  ASSERT_EQ(frames.size(), to_other.size());
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    EXPECT_EQ(get48(frames[i].data()), to_other[i] ? kOtherMac : kMacB) << i;
+    EXPECT_EQ(get32(&frames[i][30]), to_other[i] ? kStranger.ipv4 : kEdgeB.ipv4) << i;
+  }
 }
 
 TEST_F(PortTransmitTest, AFullDeviceLeavesTheRestWithTheCaller) {
