@@ -75,9 +75,6 @@ class ControllerService::Impl {
   void count_outcome();
   void give_answers();
   std::string island_name(std::uint16_t rank) const;
-  void log(LogLevel level, std::string_view event, std::vector<LogField> fields) const {
-    if (log_) log_(level, event, fields);
-  }
 
   const ControllerServiceConfig config_;
   const LogSink log_;
@@ -114,7 +111,7 @@ Status ControllerService::Impl::start() {
   if (!nominal) return std::move(nominal).error();
   if (auto plan = make_wanted_plan(config_.network, *nominal, {}, 1); !plan) return std::move(plan).error();
   if (!stored->order.empty() && nominal->order.empty())
-    log(LogLevel::kWarning, "order dropped", {{"reason", "the configuration has changed since"}});
+    log(log_, LogLevel::kWarning, "order dropped", {{"reason", "the configuration has changed since"}});
   if (stored->plan) policy_.resume(*stored->plan);
   auto created = Controller::create(living_edges(config_.network, policy_.survivors()), config_.controller,
                                     std::move(stored).value());
@@ -136,7 +133,7 @@ Status ControllerService::Impl::start() {
     if (!door) return std::move(door).error();
     door_ = std::move(door).value();
   }
-  log(LogLevel::kInfo, "controller started",
+  log(log_, LogLevel::kInfo, "controller started",
       {{"epoch", controller_->state().committed_epoch()},
        {"term", controller_->state().term},
        {"address", config_.transport.address},
@@ -208,7 +205,7 @@ Nanoseconds ControllerService::Impl::wait_ns(Nanoseconds now_ns) const {
 
 void ControllerService::Impl::on_event(const ServerEvent& event, Nanoseconds now_ns) {
   if (const auto* left = std::get_if<EdgeLeft>(&event)) {
-    log(LogLevel::kWarning, "edge disconnected",
+    log(log_, LogLevel::kWarning, "edge disconnected",
         {{"edge", config_.network.site_names[left->edge.site]}, {"session", left->edge.session}});
     controller_->disconnected(left->edge);
     policy_.silent(left->edge.site, now_ns);
@@ -261,7 +258,7 @@ bool ControllerService::Impl::store() {
   ++totals_.store_failures;
   fenced_ = saved.error().code == ErrorCode::kFailed;
   if (!std::exchange(store_failed_, true) || fenced_)
-    log(LogLevel::kError, fenced_ ? "controller superseded" : "state cannot be stored",
+    log(log_, LogLevel::kError, fenced_ ? "controller superseded" : "state cannot be stored",
         {{"reason", saved.error().message}});
   if (fenced_) keeper_->refuse_order(saved.error());
   return false;

@@ -36,10 +36,6 @@ EpochKeeper::EpochKeeper(const schedule::Network& network, Nominal nominal, cons
       log_(std::move(log)),
       pause_ns_(options.least_pause_ns) {}
 
-void EpochKeeper::log(LogLevel level, std::string_view event, std::vector<LogField> fields) const {
-  if (log_) log_(level, event, fields);
-}
-
 void EpochKeeper::order(Nominal nominal, Nanoseconds now_ns, Done done) {
   if (order_) return done(Error{ErrorCode::kUnavailable, "another installation is in progress"});
   if (!controller_.state().plan && !all_connected()) return done(Error{ErrorCode::kUnavailable, trouble_});
@@ -121,7 +117,7 @@ bool EpochKeeper::all_connected() {
 void EpochKeeper::set_trouble(std::string trouble) {
   if (trouble == trouble_) return;
   trouble_ = std::move(trouble);
-  if (!trouble_.empty()) log(LogLevel::kWarning, "wanted epoch not installed", {{"reason", trouble_}});
+  if (!trouble_.empty()) log(log_, LogLevel::kWarning, "wanted epoch not installed", {{"reason", trouble_}});
 }
 
 Controller::Actions EpochKeeper::propose(const Nominal& nominal, Nanoseconds now_ns) {
@@ -155,7 +151,7 @@ Controller::Actions EpochKeeper::propose(const Nominal& nominal, Nanoseconds now
     retry_later(now_ns);
     return {};
   }
-  log(LogLevel::kInfo, "epoch proposed",
+  log(log_, LogLevel::kInfo, "epoch proposed",
       {{"epoch", controller_.next_epoch() - 1},
        {"schedule", nominal.schedule.name},
        {"dead_sites", survivors.dead_sites.size()},
@@ -178,13 +174,14 @@ void EpochKeeper::sync_edges(const Survivors& survivors) {
     const Status changed =
         dead ? controller_.remove_edge(site) : controller_.add_edge(EdgeName{site, network_.site_names[i]});
     CHECK(changed.ok());
-    log(LogLevel::kWarning, dead ? "edge taken out" : "edge put back", {{"edge", network_.site_names[i]}});
+    log(log_, LogLevel::kWarning, dead ? "edge taken out" : "edge put back",
+        {{"edge", network_.site_names[i]}});
   }
 }
 
 void EpochKeeper::on_ended(const ChangeOutcome& outcome, Nanoseconds now_ns) {
   const bool committed = is_committed(outcome);
-  log(outcome.kind == ChangeOutcome::Kind::kInstalled ? LogLevel::kInfo : LogLevel::kWarning,
+  log(log_, outcome.kind == ChangeOutcome::Kind::kInstalled ? LogLevel::kInfo : LogLevel::kWarning,
       committed ? "epoch installed" : "epoch not installed",
       {{"epoch", outcome.epoch}, {"round", outcome.activating_round}, {"outcome", to_string(outcome)}});
   if (committed) {

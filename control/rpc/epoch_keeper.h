@@ -76,7 +76,6 @@ class EpochKeeper {
   };
   Circumstances circumstances() const;
   void listen_to_hellos();
-  void log(LogLevel level, std::string_view event, std::vector<LogField> fields) const;
 
   const schedule::Network& network_;
   Nominal nominal_;
