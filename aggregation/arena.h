@@ -54,12 +54,11 @@ class Arena {
   }
 
   bool exists() const { return memory_ != nullptr; }
-  /// Copies a contribution into its cell and returns where it is. So many cells are in use: they are read
-  /// before this one, mostly, so that their number tells whether it will still be in the cache.
-  std::byte* store(std::size_t place, std::span<const std::byte> contribution, std::size_t in_use) {
+  /// Copies a contribution into its cell and returns where it is; past the caches if it is not read soon.
+  std::byte* store(std::size_t place, std::span<const std::byte> contribution, bool read_soon) {
     CHECK(place < cells_ && contribution.size() <= cell_bytes_);
     std::byte* const cell = memory_ + place * cell_bytes_;
-    if (in_use * cell_bytes_ > kCachedBytes)
+    if (!read_soon)
       stream_copy(cell, contribution.data(), contribution.size());
     else if (!contribution.empty())
       std::memcpy(cell, contribution.data(), contribution.size());

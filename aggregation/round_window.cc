@@ -164,7 +164,7 @@ bool RoundWindow::still_waits(const Arena::Waiting& waiting) const {
 void RoundWindow::copy_to_arena(const Arena::Waiting& waiting) {
   const std::size_t slot = slot_of(waiting.index);
   const std::size_t place = slot * max_members_ + waiting.member;
-  data_[place] = arena_.store(slot * members_ + waiting.member, {data_[place], waiting.bytes}, in_arena_);
+  data_[place] = arena_.store(slot * members_ + waiting.member, {data_[place], waiting.bytes}, !is_cold());
   keep_[place].reset();
   ++in_arena_;
 }

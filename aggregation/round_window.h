@@ -123,7 +123,8 @@ class RoundWindow {
   Nanoseconds first_member_done_ns() const { return first_member_done_ns_; }
   /// Contributions that wait in slots.
   std::size_t held() const { return held_; }
-  /// More waits than the caches hold, so what is folded next has left them, mostly.
+  /// More waits than the caches hold, so what is folded next has left them, mostly, and what comes in now
+  /// will.
   bool is_cold() const { return held_ * geometry_.max_payload_bytes > kCachedBytes; }
   /// Those of them that wait in the arena; the others hold a packet buffer each.
   std::size_t in_arena() const { return in_arena_; }
