@@ -86,25 +86,6 @@ Status add_stages(const Clique& clique, const Devices& devices, const MeasureOpt
   return ok_status();
 }
 
-/// An edge and its own pool, with full slots.
-struct WarmEdge {
-  Clique clique;
-  std::unique_ptr<MbufPool> pool;
-  std::unique_ptr<EdgeRig> rig;
-
-  static Result<WarmEdge> create(const Clique& clique, RingDevice& wan, RingDevice& lan) {
-    WarmEdge edge{clique, nullptr, nullptr};
-    auto pool = MbufPool::create(pool_options(clique));
-    if (!pool) return std::move(pool).error();
-    edge.pool = std::move(pool).value();
-    auto rig = EdgeRig::create(clique, *edge.pool, wan, lan);
-    if (!rig) return std::move(rig).error();
-    edge.rig = std::move(rig).value();
-    if (Status warm = edge.rig->warm_up(MonotonicClock()); !warm) return std::move(warm).error();
-    return edge;
-  }
-};
-
 Side side_of(WarmEdge& edge, const std::string& impl, const std::string& resident, Status& status) {
   Side side = side_of(edge.clique, impl, resident);
   side.row.isa = isa_of(edge.clique);

@@ -118,7 +118,7 @@ void EdgeRig::turn(Nanoseconds now_ns) {
 }
 
 Status EdgeRig::warm_up(const Clock& clock) {
-  for (std::uint32_t step = 0; step < clique_.warm_up_steps() || !members_.is_steady(); ++step) {
+  for (std::uint32_t step = 0; step < clique_.warm_up_steps(); ++step) {
     if (Status put = members_.put_step(); !put) return put;
     turn(clock.now_ns());
     if (Status taken = take_out(); !taken) return taken;
@@ -205,6 +205,18 @@ Status EdgeRig::check_drops() const {
       return failed(fmt::format("the edge dropped {} packets as {}", totals.drops[reason],
                                 name(static_cast<DropReason>(reason))));
   return ok_status();
+}
+
+Result<WarmEdge> WarmEdge::create(const Clique& clique, RingDevice& wan, RingDevice& lan) {
+  WarmEdge edge{clique, nullptr, nullptr};
+  auto pool = dataplane::MbufPool::create(pool_options(clique));
+  if (!pool) return std::move(pool).error();
+  edge.pool = std::move(pool).value();
+  auto rig = EdgeRig::create(clique, *edge.pool, wan, lan);
+  if (!rig) return std::move(rig).error();
+  edge.rig = std::move(rig).value();
+  if (Status warm = edge.rig->warm_up(MonotonicClock()); !warm) return std::move(warm).error();
+  return edge;
 }
 
 }  // namespace tombolo::bench

@@ -70,4 +70,14 @@ class EdgeRig {
 /// The pool that a rig of this clique needs.
 dataplane::MbufPoolOptions pool_options(const Clique& clique);
 
+/// A rig and its own pool, with full slots.
+struct WarmEdge {
+  Clique clique;
+  std::unique_ptr<dataplane::MbufPool> pool;
+  std::unique_ptr<EdgeRig> rig;
+
+  /// Errors: those of the pool, of EdgeRig::create and of warm_up.
+  static Result<WarmEdge> create(const Clique& clique, RingDevice& wan, RingDevice& lan);
+};
+
 }  // namespace tombolo::bench

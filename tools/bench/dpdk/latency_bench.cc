@@ -18,17 +18,13 @@
 namespace tombolo::bench {
 namespace {
 
-using dataplane::MbufPool;
-
 /// Packets that wait in the rings at most: what a turn takes from two ports. The others come when there is
 /// room, and have waited longer. More of them would leave the cache that a network card writes to.
 constexpr std::size_t kMostWaiting = 2 * kBurst;
 
 /// The edge of one case, and what is known of it.
 struct Subject {
-  Clique clique;
-  std::unique_ptr<MbufPool> pool;
-  std::unique_ptr<EdgeRig> rig;
+  WarmEdge edge;
   double highest_pps = 0;
 };
 
@@ -47,9 +43,9 @@ Status find_highest_rate(const MeasureOptions& options, Subject& subject) {
   const MonotonicClock clock;
   Status status = ok_status();
   Side side;
-  side.packets = subject.clique.k * subject.clique.step_chunks();
+  side.packets = subject.edge.clique.k * subject.edge.clique.step_chunks();
   side.run = [&](std::uint64_t steps) {
-    return run_steps(*subject.rig, steps, status, [&] { subject.rig->turn(clock.now_ns()); });
+    return run_steps(*subject.edge.rig, steps, status, [&] { subject.edge.rig->turn(clock.now_ns()); });
   };
   const std::vector<Row> rows = measure({&side, 1}, options, [](std::uint32_t) {});
   subject.highest_pps = *rows.front().mpps * 1e6;
@@ -67,18 +63,18 @@ class Timeline {
   /// One turn of the worker, with what has arrived by then.
   Status step() {
     // With nothing to do it polls until the next packet is there.
-    if (subject_.rig->waiting() == 0) now_ns_ = std::max(now_ns_, next_ns_);
-    while (next_ns_ <= now_ns_ && subject_.rig->waiting() < kMostWaiting) {
-      auto put = subject_.rig->members().put_next();
+    if (subject_.edge.rig->waiting() == 0) now_ns_ = std::max(now_ns_, next_ns_);
+    while (next_ns_ <= now_ns_ && subject_.edge.rig->waiting() < kMostWaiting) {
+      auto put = subject_.edge.rig->members().put_next();
       if (!put) return std::move(put).error();
       if (put->completes) arrivals_.push_back(next_ns_);
       next_ns_ += draw_gap();
     }
     const std::uint64_t begin = rte_rdtsc_precise();
-    subject_.rig->turn_once(begin_ + static_cast<Nanoseconds>(now_ns_));
+    subject_.edge.rig->turn_once(begin_ + static_cast<Nanoseconds>(now_ns_));
     const std::uint64_t cycles = rte_rdtsc_precise() - begin;
     now_ns_ += 1e9 * static_cast<double>(cycles) / static_cast<double>(rte_get_tsc_hz());
-    return subject_.rig->take_out([this](std::uint32_t) {
+    return subject_.edge.rig->take_out([this](std::uint32_t) {
       CHECK(!arrivals_.empty());
       latencies_ns_.push_back(now_ns_ - arrivals_.front());
       arrivals_.pop_front();
@@ -104,8 +100,8 @@ class Timeline {
 Result<Row> measure_load(Subject& subject, double load, const LatencyOptions& options) {
   const double rate = load * subject.highest_pps;
   // What the run before left in the rings is none of this one's.
-  subject.rig->turn(MonotonicClock().now_ns());
-  if (Status taken = subject.rig->take_out(); !taken) return std::move(taken).error();
+  subject.edge.rig->turn(MonotonicClock().now_ns());
+  if (Status taken = subject.edge.rig->take_out(); !taken) return std::move(taken).error();
   Timeline timeline(subject, rate, options.seed);
   while (timeline.latencies_ns().size() < options.chunks)
     if (Status step = timeline.step(); !step) return std::move(step).error();
@@ -115,7 +111,7 @@ Result<Row> measure_load(Subject& subject, double load, const LatencyOptions& op
     if (Status step = timeline.step(); !step) return std::move(step).error();
   const double seconds = (timeline.now_ns() - begin_ns) * 1e-9;
   const std::vector<double>& latencies = timeline.latencies_ns();
-  const Clique& clique = subject.clique;
+  const Clique& clique = subject.edge.clique;
   Row row;
   row.bench = "latency";
   row.impl = "tombolo";
@@ -137,19 +133,12 @@ Result<Row> measure_load(Subject& subject, double load, const LatencyOptions& op
 }
 
 Result<Subject> open_subject(const Clique& clique) {
-  Subject subject;
-  subject.clique = clique;
-  auto pool = MbufPool::create(pool_options(clique));
-  if (!pool) return std::move(pool).error();
-  subject.pool = std::move(pool).value();
   auto wan = RingDevice::get(0), lan = RingDevice::get(1);
   if (!wan) return std::move(wan).error();
   if (!lan) return std::move(lan).error();
-  auto rig = EdgeRig::create(clique, *subject.pool, **wan, **lan);
-  if (!rig) return std::move(rig).error();
-  subject.rig = std::move(rig).value();
-  if (Status warm = subject.rig->warm_up(MonotonicClock()); !warm) return std::move(warm).error();
-  return subject;
+  auto edge = WarmEdge::create(clique, **wan, **lan);
+  if (!edge) return std::move(edge).error();
+  return Subject{std::move(edge).value()};
 }
 
 }  // namespace
